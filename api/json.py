@@ -10,7 +10,7 @@ import orjson
 from starlette import responses
 from starlette.requests import Request
 
-from farm_core.strict_json import parsed, refuse_control_characters, refuse_crowds
+from farm_core.strict_json import parsed, refuse_control_characters, refuse_too_many_members
 
 
 class JSONResponse(responses.JSONResponse):
@@ -44,7 +44,7 @@ def strict_value(data: bytes) -> Any:
     Raises json.JSONDecodeError, or BadRequest for values that JSON allows and the farm does not.
     """
     value = parsed(data.removeprefix(BOM_UTF8))
-    refuse_crowds(value)
+    refuse_too_many_members(value)
     refuse_control_characters(value)
     return value
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from api.app_state import AppState
-from farm_core.large_json import BODY, examined, left
+from farm_core.large_json import BODY, check_body, checked_body
 
 LARGE_BYTES: Final = 256 * 1024
 CONTAINERS_MANY: Final = 10_000
@@ -40,5 +40,5 @@ async def value_of(state: AppState, account_id: str, body: bytes) -> Any:
     await state.rates.require(f"large-bodies:{account_id}", LARGE_PER_MINUTE, rule)
     with tempfile.TemporaryDirectory(prefix="farm-body-") as folder:
         await asyncio.to_thread(Path(folder, BODY).write_bytes, body)
-        apart = await state.sandbox.call(account_id, examined, folder)
-        return await asyncio.to_thread(left, folder, apart)
+        apart = await state.sandbox.call(account_id, check_body, folder)
+        return await asyncio.to_thread(checked_body, folder, apart)

@@ -216,7 +216,7 @@ class RayWorkers:
         now = time.monotonic()
         worker.state = replace(
             worker.state, memory_bytes=report.memory_bytes, disk_free_bytes=report.disk_free_bytes,
-            frames_done=report.frames_done, active=report.active, moved=now - report.quiet_seconds, heard=now,
+            frames_done=report.frames_done, active=report.active, progressed_at=now - report.quiet_seconds, answered_at=now,
         )  # fmt: skip
         worker.active = report.active
         for token, frames in report.progress.items():
@@ -232,5 +232,5 @@ class RayWorkers:
 def _state(slot: Slot, report: ActorReport) -> WorkerState:
     return WorkerState(
         slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done,
-        disk_free_bytes=report.disk_free_bytes, backend=report.backend, heard=time.monotonic(),
+        disk_free_bytes=report.disk_free_bytes, backend=report.backend, answered_at=time.monotonic(),
     )  # fmt: skip

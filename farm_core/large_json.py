@@ -12,7 +12,7 @@ from typing import Any, Final
 import orjson
 
 from farm_core.errors import BadRequest
-from farm_core.strict_json import FREE_FORM, RawObject, parsed, refuse_control_characters, refuse_crowds
+from farm_core.strict_json import FREE_FORM, RawObject, parsed, refuse_control_characters, refuse_too_many_members
 
 BODY: Final = "body.json"
 """Name of the body's file in the checked folder. After the check, the file lacks documents and presets."""
@@ -22,7 +22,7 @@ VALUES_MAX: Final = 500_000
 """Maximum numbers of objects and lists, and of values, outside documents and presets: a batch of 1,000 rows of 500 values."""
 
 
-def examined(folder: str) -> list[str]:
+def check_body(folder: str) -> list[str]:
     """Check the body in the folder, move its documents and presets to their own files, and return their names.
 
     Raises BadRequest.
@@ -32,7 +32,7 @@ def examined(folder: str) -> list[str]:
         value = parsed(path.read_bytes())
     except json.JSONDecodeError as error:
         raise syntax_fault(error) from None
-    refuse_crowds(value)
+    refuse_too_many_members(value)
     refuse_control_characters(value)
     apart = [name for name in FREE_FORM if isinstance(value, dict) and isinstance(value.get(name), dict)]
     for name in apart:
@@ -45,7 +45,7 @@ def examined(folder: str) -> list[str]:
     return apart
 
 
-def left(folder: str, apart: list[str]) -> Any:
+def checked_body(folder: str, apart: list[str]) -> Any:
     """Return the value of a checked body. Documents and presets are RawObject."""
     value = orjson.loads(Path(folder, BODY).read_bytes())
     return value | {name: RawObject(Path(folder, name).read_bytes()) for name in apart} if apart else value

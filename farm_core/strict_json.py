@@ -100,7 +100,7 @@ def refuse_control_characters(body: Any) -> None:
         raise BadRequest([f"{field}: {message}" for field, message in faults], errors=errors)
 
 
-def refuse_crowds(body: Any) -> None:
+def refuse_too_many_members(body: Any) -> None:
     """Raise BadRequest for a body with more than MEMBERS_MAX members in an object or list, except in documents and
     presets."""
     if isinstance(body, dict):

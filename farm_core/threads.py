@@ -13,7 +13,7 @@ THREADS: Final = 4
 
 
 async def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Return `function(item)` for each item, in order. Raises the first error, while other threads go on with their items."""
+    """Return `function(item)` for each item, in order. Raise the first error, while other threads continue."""
     each = -(-len(items) // THREADS)
     parts = [items[first : first + each] for first in range(0, len(items), each or 1)]
     done = await asyncio.gather(*(asyncio.to_thread(_all, function, part) for part in parts))

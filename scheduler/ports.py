@@ -171,9 +171,9 @@ class WorkerState:
     """Free space for the worker's temporary files, or None if the worker does not report it."""
     active: str | None = None
     """Token of the assignment, or id of the still, whose frame the worker is drawing."""
-    moved: float = 0.0
+    progressed_at: float = 0.0
     """Time at which the worker last finished a frame, still or assignment of any scheduler (`time.monotonic`)."""
-    heard: float = 0.0
+    answered_at: float = 0.0
     """Time of the worker's last answer (`time.monotonic`). A worker cannot answer while a library holds the GIL to
     draw."""
     backend: str = ""

@@ -63,16 +63,16 @@ class SlowFrames:
         if worker.active is None:
             return False
         active = self.running_tasks.get(worker.active)
-        moved = worker.moved if active is None else max(worker.moved, active.advanced)
-        return self.dependencies.clock.monotonic() - moved > SLOW_SECONDS
+        progressed_at = worker.progressed_at if active is None else max(worker.progressed_at, active.advanced)
+        return self.dependencies.clock.monotonic() - progressed_at > SLOW_SECONDS
 
     def quiet_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
         """Return the time since the worker's last progress. The arrival of another task is no progress."""
         state = states.get(task.worker_id)
         active = None if state is None or state.active is None else self.running_tasks.get(state.active)
         tasks = [task, *self.running_tasks.of_worker(task.worker_id)] if active is None else [active]
-        moved = 0.0 if state is None else state.moved
-        return self.dependencies.clock.monotonic() - max(moved, *(one.advanced for one in tasks))
+        progressed_at = 0.0 if state is None else state.progressed_at
+        return self.dependencies.clock.monotonic() - max(progressed_at, *(one.advanced for one in tasks))
 
     def held_seconds(self, task: RunningTask, states: Mapping[str, WorkerState]) -> float:
         """Return how long a frame of another account has blocked the task's worker, or 0 if none does."""

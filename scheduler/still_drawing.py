@@ -72,7 +72,7 @@ class StillDrawing:
                 state = self._state(worker_id)
                 if state is None:
                     continue
-                is_silent = time.monotonic() - state.heard > SILENT_SECONDS
+                is_silent = time.monotonic() - state.answered_at > SILENT_SECONDS
                 silent_looks = silent_looks + 1 if is_silent and sent[0] is assignment else 0
                 if _blocks(assignment, state) or silent_looks * LOOK_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
                     _log.warning(
@@ -108,7 +108,7 @@ class StillDrawing:
 
 def _blocks(assignment: StillAssignment, state: WorkerState) -> bool:
     """Return True if the worker reports that it draws one frame of the still for too long."""
-    return state.active == assignment.id and state.heard - state.moved > FRAME_SECONDS_MAX
+    return state.active == assignment.id and state.answered_at - state.progressed_at > FRAME_SECONDS_MAX
 
 
 def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:

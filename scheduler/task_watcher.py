@@ -97,7 +97,7 @@ class RunningTaskWatcher(Service):
         ended."""
         now, limit = self.dependencies.clock.monotonic(), self.dependencies.settings.frame_seconds_max + SILENT_SECONDS
         for state in states:
-            if now - max(state.heard, self._resumed) > limit:
+            if now - max(state.answered_at, self._resumed) > limit:
                 _log.warning("worker does not answer", worker=state.id)
                 self.dependencies.executor.restart(state.id, is_blameless=True)
 
@@ -113,7 +113,7 @@ class RunningTaskWatcher(Service):
             task = self._withdrawn.get(str(token))
             if task is None or not self.running_tasks.load(worker.id):
                 continue
-            if now - worker.moved < WITHDRAWN_SECONDS:
+            if now - worker.progressed_at < WITHDRAWN_SECONDS:
                 self.wake_within(WITHDRAWN_SECONDS)
                 continue
             _log.warning("worker blocked by a withdrawn assignment", worker=worker.id, **about(task.assignment))

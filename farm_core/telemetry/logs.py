@@ -1,4 +1,4 @@
-"""Logs: one JSON object a line, followed through all parts by `request_id` and `job_id`, without secrets."""
+"""Logs: one JSON object per line, without secrets. `request_id` and `job_id` connect the lines of all parts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECRET_VALUES: Final = re.compile(
     re.IGNORECASE,
 )
 REPEAT_SECONDS: Final = 60.0
-"""Time for which the same failure is not logged again: a night without a store would fill the disk."""
+"""Time for which an equal failure is not logged again: without a store, the log would fill the disk overnight."""
 HIDDEN: Final = "[hidden]"
 
 bind = structlog.contextvars.bind_contextvars
@@ -28,7 +28,8 @@ bound = structlog.contextvars.bound_contextvars
 
 
 def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
-    """Send all logs of the process, also those of libraries, to standard error: JSON, or plain lines on a terminal."""
+    """Send all logs of the process, including those of libraries, to standard error: JSON, or plain lines on a
+    terminal."""
     human = sys.stderr.isatty() if human is None else human
     before: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -54,7 +55,7 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
     root.setLevel(level.upper())
     for noisy in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "s3transfer", "alembic", "asyncio"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    processors = structlog.get_config()["processors"]  # changed in place: loggers in use keep this list
+    processors = structlog.get_config()["processors"]  # changed in place, because loggers in use keep this list
     processors[:] = [*before, structlog.stdlib.ProcessorFormatter.wrap_for_formatter]
     structlog.configure(
         processors=processors,
@@ -65,19 +66,19 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
-    """A logger: `log.info("what happened", job_id=..., frames=...)`."""
+    """Return a logger: `log.info("what happened", job_id=..., frames=...)`."""
     found: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
     return found
 
 
 class OnceAMinute:
-    """Turns for lines that would repeat many times a second while a store is away."""
+    """Allows a log line once a minute that would repeat many times a second while a store is away."""
 
     def __init__(self) -> None:
         self._next = 0.0
 
     def is_due(self) -> bool:
-        """Return True, and then False for a minute."""
+        """Return True at most once a minute."""
         now = time.monotonic()
         if now < self._next:
             return False
@@ -86,7 +87,7 @@ class OnceAMinute:
 
 
 def request_id() -> str | None:
-    """Return the id of the request that the caller works for, if there is one."""
+    """Return the id of the current request, or None."""
     found: str | None = structlog.contextvars.get_contextvars().get("request_id")
     return found
 
@@ -98,7 +99,7 @@ def in_a_line(error: BaseException) -> str:
 
 
 def scrubbed(text: str) -> str:
-    """Return the text without keys, tokens, signatures and passwords in URLs."""
+    """Return the text without keys, tokens, signatures, and passwords in URLs."""
     return _SECRET_VALUES.sub(HIDDEN, text)
 
 
@@ -109,7 +110,7 @@ def _without_secrets(_: object, __: str, event: MutableMapping[str, Any]) -> Mut
 
 
 def _fit_for_terminal(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Indent further lines of texts, so that none of them passes for a line of the log, and take commands of terminals out."""
+    """Indent the further lines of a text, so that none looks like a log line, and remove terminal control characters."""
     return {
         name: harmless(value).replace("\n", "\n    ") if isinstance(value, str) else value
         for name, value in event.items()

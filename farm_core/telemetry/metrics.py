@@ -1,7 +1,8 @@
-"""Prometheus metrics of the service's processes. Each process serves its own.
+"""Prometheus metrics of the service's processes. Each process serves its own metrics.
 
-API processes that share a port share their metrics in the folder that `PROMETHEUS_MULTIPROC_DIR` names, which the Prometheus
-client reads; any of them serves the sum."""
+API processes on one port share their metrics in the folder in `PROMETHEUS_MULTIPROC_DIR`, which the Prometheus client
+reads. Any of them serves the sum.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +26,10 @@ REQUEST_SECONDS: Final = Histogram(
 
 
 def exposition() -> bytes:
-    """Return the metrics in Prometheus's text format: of this process, or of all that share them."""
+    """Return the metrics of this process, or of all that share them, in Prometheus's text format."""
     shared = CollectorRegistry()
     try:
         MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
-    except ValueError:  # no folder is named
+    except ValueError:  # no folder is set
         return generate_latest(REGISTRY)
     return generate_latest(shared)

@@ -1,7 +1,8 @@
-"""Traces of renders, from the request to the stages of a segment, sent by OpenTelemetry (OTLP over HTTP).
+"""Traces of renders, from the request to the stages of a segment, sent with OpenTelemetry (OTLP over HTTP).
 
-Off unless an endpoint is set. The context of the creating request travels with the job: as `traceparent` (W3C Trace Context) in
-its row, and in every assignment. The SDK reads the other standard variables itself (sampler, headers, batch sizes).
+Traces are off unless an endpoint is set. The context of the creating request follows the job: as `traceparent` (W3C
+Trace Context) in its row, and in every assignment. The SDK itself reads the other standard variables (sampler,
+headers, batch sizes).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NAME: Final = "render-farm"
 
 @dataclass(frozen=True, slots=True)
 class TraceContext:
-    """Origin of a job: the id of the request that created it, and the W3C `traceparent` of that request's span."""
+    """Origin of a job: id of the creating request, and W3C `traceparent` of its span."""
 
     request_id: str | None = None
     traceparent: str | None = None
@@ -39,7 +40,7 @@ UNKNOWN: Final = TraceContext()
 
 
 class _Tracing:
-    """The tracer of this process. Without an endpoint it makes no spans."""
+    """Tracer of this process. Without an endpoint it creates no spans."""
 
     def __init__(self) -> None:
         self.tracer: Tracer = NoOpTracer()
@@ -50,7 +51,7 @@ _tracing: Final = _Tracing()
 
 
 def set_up(settings: Settings, part: str) -> None:
-    """Begin to send spans of this process, a `part` of the farm such as `api`, if an endpoint is set."""
+    """Start to send spans of this process if an endpoint is set. `part` is its name in the farm, such as `api`."""
     endpoint = _endpoint(settings)
     if endpoint is None or settings.otel_sdk_disabled or _tracing.provider is not None:
         return
@@ -66,7 +67,7 @@ def set_up(settings: Settings, part: str) -> None:
 
 
 def shut_down() -> None:
-    """Send what is not sent yet. Call it before a process ends without its exit handlers."""
+    """Send the remaining spans. Call this if a process ends without its exit handlers."""
     if _tracing.provider is not None:
         _tracing.provider.shutdown()
     _tracing.provider, _tracing.tracer = None, NoOpTracer()
@@ -74,7 +75,7 @@ def shut_down() -> None:
 
 @contextmanager
 def span(name: str, **attributes: Any) -> Iterator[Span]:
-    """A part of the current span for the length of a block. Without tracing it costs almost nothing."""
+    """Create a span below the current one for a block. It costs almost nothing without tracing."""
     if _tracing.provider is None:
         yield INVALID_SPAN
         return
@@ -84,7 +85,7 @@ def span(name: str, **attributes: Any) -> Iterator[Span]:
 
 @contextmanager
 def linked(name: str, traceparent: str | None, kind: SpanKind = SpanKind.INTERNAL, **attributes: Any) -> Iterator[Span]:
-    """A span below one of another process, or the first of a new trace without a `traceparent`."""
+    """Create a span below one of another process, or start a new trace if there is no `traceparent`."""
     if _tracing.provider is None:
         yield INVALID_SPAN
         return
@@ -96,7 +97,8 @@ def linked(name: str, traceparent: str | None, kind: SpanKind = SpanKind.INTERNA
 def stages(stages_ms: Mapping[str, float]) -> None:
     """Record the stages of the current span, which ends now: `evaluate`, `draw`, `encode` and so on.
 
-    Stages overlap and repeat for each frame. Each span begins with the current one and lasts as long as its stage took in all.
+    Stages overlap and repeat for each frame. Each stage gets a span that starts with the current one and lasts as
+    long as the stage took in total.
     """
     if _tracing.provider is None:
         return
@@ -108,7 +110,7 @@ def stages(stages_ms: Mapping[str, float]) -> None:
 
 
 def current() -> TraceContext:
-    """Return the request and the span that the caller works for."""
+    """Return the current request and span."""
     if _tracing.provider is None:
         return TraceContext(logs.request_id())
     carrier: dict[str, str] = {}

@@ -1,1 +1,1 @@
-"""Templates: frozen compositions with a manifest of inputs."""
+"""Templates: frozen compositions with declared inputs."""

@@ -1,4 +1,4 @@
-"""A template's public manifest and its hidden write targets, to and from the fields that `motion` works with."""
+"""Convert a template's public manifest and hidden write targets to and from fields of `motion`."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from farm_core.net.addresses import URL_LENGTH_MAX
 from motion.template import InputField, Target
 
 if TYPE_CHECKING:
-    from farm_core.templates.models import Template  # brings SQLAlchemy, which workers of the sandbox do without
+    from farm_core.templates.models import Template  # imports SQLAlchemy, which sandbox workers do not need
 
 NO_TARGET = Target("", "", "")
 _WEB = ("http://", "https://")
 
 
 def public(fields: Iterable[InputField]) -> list[dict[str, Any]]:
-    """Return the fields that callers see: no targets, and only defaults that are fetchable addresses."""
+    """Return the public fields: without targets, and with only those defaults that are fetchable URLs."""
     return [_public(field) for field in fields]
 
 
 def targets(fields: Iterable[InputField]) -> dict[str, Any]:
-    """Return the write targets of the inputs, which callers do not see."""
+    """Return the write targets of the inputs, which are not public."""
     return {field.id: asdict(field.target) for field in fields if field.target != NO_TARGET}
 
 
 def fields_of(template: Template) -> list[InputField]:
-    """A stored template's inputs; one that writes nowhere has the target NO_TARGET."""
+    """Return a stored template's inputs as fields. An input that writes nowhere has NO_TARGET."""
     return joined(template.inputs, template.targets)
 
 
 def joined(inputs: Iterable[Mapping[str, Any]], targets: Mapping[str, Any]) -> list[InputField]:
-    """The public manifest and the targets that are kept beside it as fields; one that writes nowhere has NO_TARGET."""
+    """Join the public manifest and the targets to fields. An input that writes nowhere has NO_TARGET."""
     return [_field(stored, targets) for stored in inputs]
 
 

@@ -14,7 +14,8 @@ from farm_core.db.columns import json, moment
 class Template(SQLModel, table=True):
     """A frozen composition. `inputs` is the public manifest; `targets` (input id -> write target) is never returned.
 
-    The document lies in storage under its content hash. A deleted template keeps its row while jobs or batches refer to it.
+    The document is in storage under its content hash. A deleted template keeps its row while jobs or batches refer to
+    it.
     """
 
     __tablename__ = "templates"

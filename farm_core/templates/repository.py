@@ -18,10 +18,10 @@ _GALLERY: Final = (
 )  # fmt: skip
 _SHOWN: Final = (*_GALLERY, Template.description, Template.inputs, Template.updated_at)
 SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
-"""Columns of the API's lists: everything that callers see. Write targets can have megabytes."""
+"""Option for the API's lists that loads only public columns. Write targets can have megabytes."""
 
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
-"""Columns of lists that show no inputs."""
+"""Option for lists that show no inputs."""
 
 _OWNED: Final = select(Template).where(
     col(Template.id) == bindparam("id"),
@@ -42,7 +42,7 @@ async def owned(session: AsyncSession, account_id: str, template_id: str) -> Tem
 
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:
-    """Delete the template; jobs that use it keep it until they end. Says whether there was one."""
+    """Delete the template. Jobs can use it until they end. Return True if it existed."""
     statement = (
         update(Template)
         .where(

@@ -9,7 +9,7 @@ from farm_core.db.columns import counter
 
 
 class Usage(SQLModel, table=True):
-    """Counters of one account in one UTC month (`period`, YYYY-MM). Times in milliseconds, so that sums are exact."""
+    """Counters of an account in one UTC month (`period`, YYYY-MM). Times are in milliseconds, so that sums are exact."""
 
     __tablename__ = "usage"
 
@@ -23,10 +23,10 @@ class Usage(SQLModel, table=True):
 
 
 class ObjectCharge(SQLModel, table=True):
-    """An object in storage that counts against an account: once for each account that uses it, until it is deleted.
+    """An object that counts against an account's storage, once for each account that uses it, until it is deleted.
 
-    Keys are those of storage. What lies in the database has `presets/<id>`, `inputs/<id of a job>` (with its metadata) or
-    `batches/<id>` (faults of refused rows).
+    Keys are storage keys. Data in the database has `presets/<id>`, `inputs/<id of a job>` (includes its metadata) or
+    `batches/<id>` (errors of refused rows).
     """
 
     __tablename__ = "object_charges"

@@ -1,4 +1,4 @@
-"""The billing month."""
+"""Billing months."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 RESET: Final = "The count starts again on the first day of the next month (UTC)."
 MS_PER_MINUTE: Final = 60_000
-"""Usage is counted in milliseconds, and plans and answers are in minutes."""
+"""Usage is counted in milliseconds; plans and answers are in minutes."""
 
 
 def period_of(moment: datetime) -> str:
-    """Return the UTC month of a moment, YYYY-MM."""
+    """Return the UTC month of a time, YYYY-MM."""
     return moment.astimezone(UTC).strftime("%Y-%m")

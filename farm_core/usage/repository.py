@@ -1,4 +1,4 @@
-"""Counting what accounts use. Every change is one statement, so concurrent counts never lose one another."""
+"""Count the usage of accounts. Each change is one statement, so that concurrent changes are not lost."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from farm_core.usage.period import period_of
 
 @dataclass(frozen=True, slots=True)
 class Minutes:
-    """An account's render time of a month: committed by finished renders, and held by those under way, in milliseconds."""
+    """Render time of an account in a month, in milliseconds: used by finished renders, and reserved by unfinished
+    ones."""
 
     rendered_ms: int
     reserved_ms: int
 
 
 async def add(session: AsyncSession, account_id: str, at: datetime, **counters: int) -> None:
-    """Add to counters (columns of Usage) of the account's month, making its row where it is the first."""
+    """Add to counters (columns of Usage) of the account's month. Create the month's row if needed."""
     columns = Usage.__table__.c  # type: ignore[attr-defined]
     statement = insert(Usage).values(account_id=account_id, period=period_of(at), **counters)
     sums = {name: columns[name] + amount for name, amount in counters.items()}
@@ -30,14 +31,14 @@ async def add(session: AsyncSession, account_id: str, at: datetime, **counters: 
 
 
 async def of_month(session: AsyncSession, account_id: str, at: datetime) -> Usage:
-    """Return the account's counters of the month; all zero where nothing was counted yet."""
+    """Return the account's counters of the month, all zero if there is no row."""
     period = period_of(at)
     found = await session.get(Usage, (account_id, period), populate_existing=True)
     return found or Usage(account_id=account_id, period=period)
 
 
 async def minutes(session: AsyncSession, account_id: str, at: datetime) -> Minutes:
-    """Render time committed this month, and reserved by jobs that are queued or processing."""
+    """Return the render time used this month, and reserved by queued and processing jobs."""
     values = {"account_id": account_id, "period": period_of(at)}
     (row,) = await execute(session, "render_minutes", values)
     return Minutes(row.rendered_ms, row.reserved_ms)

@@ -1,9 +1,8 @@
-"""Objects that accounts have in storage, or as large values in the database, and the limit of their size.
+"""Objects of accounts in storage, large values in the database, and the limit of their size.
 
-Triggers keep the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check reads one row for
-any number of objects. Charge an object in the transaction that stores the row which names it. The scheduler's
-statements charge the objects that it stores (videos, frozen documents, media). These can exceed the limit by the work
-in flight; nothing new is accepted then. Inputs and metadata of jobs are charged by the statements that create and delete jobs.
+Triggers update the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check reads one row.
+Charge an object in the transaction that stores the row which names it. The scheduler's statements charge videos,
+frozen documents and media. These can exceed the limit by the work in flight; after that nothing new is accepted.
 """
 
 from __future__ import annotations
@@ -26,35 +25,36 @@ KIND: Final = "storage_bytes"
 FULL: Final = "The account's storage is full. Delete templates or presets, or wait until uploads and renders expire."
 
 FREE_BYTES: Final = 1024
-"""Inputs and metadata of a job that do not count (`create_jobs` and `create_again` have the number, too)."""
+"""Size of a job's inputs and metadata that does not count (`create_jobs` and `create_again` use the same number)."""
 
 
 async def stored_bytes(session: AsyncSession, account_id: str) -> int:
-    """Return how many bytes the account has in storage."""
+    """Return the number of bytes that the account has in storage."""
     kept = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == account_id)
     return int(await session.scalar(kept) or 0)
 
 
 def json_bytes(*values: Any) -> int:
-    """Return about how many bytes the values take in the database."""
+    """Return the approximate size of the values in the database, in bytes."""
     return sum(len(orjson.dumps(value)) for value in values)
 
 
 async def check_room(
     session: AsyncSession, account_id: str, limit: int | None, more: int = 1, key: str | None = None
 ) -> None:
-    """Raise QuotaExceeded unless `more` bytes fit at this moment, in place of those that the key has already.
+    """Raise QuotaExceeded unless `more` bytes fit now, in place of those of the same key.
 
-    Locks nothing: for a refusal before work is done.
+    It takes no lock: use it to refuse early, before work is done.
     """
     if limit is not None:
         _refuse(await stored_bytes(session, account_id), more - await _charged(session, account_id, key), limit)
 
 
 async def charge(session: AsyncSession, account_id: str, key: str, size: int, limit: int | None) -> None:
-    """Count an object of `size` bytes against the account; a further charge of the same key replaces the former one.
+    """Count an object of `size` bytes against the account, in place of an earlier charge of the same key.
 
-    Locks the account's row of `account_queues`: of concurrent charges, exactly those that fit succeed. Raises QuotaExceeded.
+    Locks the account's row of `account_queues`, so that concurrent charges cannot exceed the limit together. Raises
+    QuotaExceeded.
     """
     if limit is not None:
         queue = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == account_id)
@@ -74,7 +74,7 @@ async def forget(session: AsyncSession, account_id: str, key: str) -> None:
 
 
 async def forget_deleted(transaction: Transaction, keys: Collection[str]) -> None:
-    """Stop counting objects that have been deleted, for every account. One statement."""
+    """Stop counting deleted objects, for all accounts. One statement."""
     if keys:
         await execute(transaction, "forget_objects", {"keys": sorted(keys)})
 

@@ -15,7 +15,7 @@ _STATUSES = ", ".join(f"'{status}'" for status in DeliveryStatus)
 
 
 class Delivery(SQLModel, table=True):
-    """The one webhook of a job, written in the transaction of its terminal move. `attempts` is the log of tries."""
+    """The only webhook of a job, written in the transaction that ends the job. `attempts` is the log of attempts."""
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -32,7 +32,7 @@ class Delivery(SQLModel, table=True):
     id: str = Field(primary_key=True)
     job_id: str = Field(foreign_key="jobs.id", unique=True)
     account_id: str | None = None
-    """Account of the job. None in rows that had ended before the column was added."""
+    """Account of the job. None in rows that ended before the column existed."""
     url: str
     body: dict[str, Any] = json()
     status: str = DeliveryStatus.due

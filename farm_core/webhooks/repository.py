@@ -1,4 +1,4 @@
-"""Deliveries that are due, and the record of every attempt."""
+"""Due deliveries, and records of all attempts."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from farm_core.telemetry.traces import UNKNOWN, TraceContext
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 
 ACCOUNT_POSTS_MAX: Final = 4
-"""Posts of one account under way at once."""
+"""Maximum number of concurrent posts of one account."""
 
 LEASE_SECONDS: Final = 20.0
-"""Twice an attempt's own limit: a sender that has not begun by then has died."""
+"""Duration of a lease: twice an attempt's time limit. A sender that has not started by then has died."""
 
 BEGUN_LEASE_SECONDS: Final = 120.0
-"""A sender that cannot read the journal of a begun attempt takes it over after this time: its own sender may still record its end."""
+"""Duration of a started attempt's lease for senders that cannot read its journal. Until then its own sender can
+record its end."""
 
 
 AHEAD_SECONDS: Final = 60.0
-"""No delivery is put off for as long: the longest pause between attempts is 20 s."""
+"""No delivery is delayed for as long as this: the longest pause between attempts is 20 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class DueDelivery:
-    """A webhook that this sender must post now or, if `begun`, end: the sender that began to post it has died.
+    """A webhook that this sender must post, or only end if `begun`: the sender that started to post it has died.
 
     `journal` is the name of that sender's delivery journal.
     """
@@ -49,7 +50,8 @@ class DueDelivery:
 async def claim_deliveries(
     transaction: Transaction, now: datetime, deliveries_max: int, journal: str
 ) -> list[DueDelivery]:
-    """Take due deliveries; each attempt is counted before it is made. `journal` is the name of the one that this sender reads."""
+    """Claim due deliveries. Each attempt is counted before it is made. `journal` is the name of this sender's
+    journal."""
     values = {
         "now": now, "deliveries_max": deliveries_max, "account_max": ACCOUNT_POSTS_MAX, "token": new_id("send"), "lease_seconds": LEASE_SECONDS, "journal": journal,
         "sooner_seconds": BEGUN_LEASE_SECONDS - LEASE_SECONDS, "late_seconds": TIMEOUT_SECONDS,
@@ -66,7 +68,7 @@ async def claim_deliveries(
 
 
 async def begin_attempt(transaction: Transaction, now: datetime, delivery: DueDelivery, journal: str) -> bool:
-    """Record that the request is about to be sent. Return False if the lease has expired: then it must not be sent."""
+    """Record that the request is about to be sent. Return False if the lease has expired; then do not send it."""
     record = orjson.dumps([{"at": now.isoformat(), "begun": True, "place": journal}]).decode()
     values = {"now": now, "token": delivery.token, "lease_seconds": BEGUN_LEASE_SECONDS, "record": record}
     return bool(await execute(transaction, "begin_delivery_attempt", values))

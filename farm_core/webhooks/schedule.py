@@ -8,23 +8,24 @@ from typing import Final
 from farm_core.jobs.status import DELIVERY_EDGES, DeliveryStatus
 
 TIMES_SECONDS: Final = (0.0, 5.0, 25.0)
-"""Times of the attempts after the start of the first one. After a longer attempt the next one follows at once."""
+"""Start times of the attempts after the first one. If an attempt takes longer, the next one follows at once."""
 
 TIMEOUT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of an attempt: the delivery's status, and the delay until the next attempt if one is due."""
+    """Result of an attempt: status of the delivery, and delay until the next attempt, if any."""
 
     status: DeliveryStatus
     after_seconds: float = 0.0
 
 
 def outcome(attempt: int, answer: int | None, *, again: bool = True) -> Outcome:
-    """Return the outcome of attempt `attempt` (from 1), answered with a status or, where None, not at all.
+    """Return the outcome of attempt `attempt` (from 1). `answer` is the HTTP status, or None if there is none.
 
-    2xx is delivered; 4xx is final, and so is any refusal that a repeat cannot change (`again=False`); the rest is retried.
+    2xx is delivered. 4xx is final, like any failure that another attempt cannot change (`again=False`). Everything
+    else is retried.
     """
     if answer is not None and 200 <= answer < 300:
         return Outcome(DELIVERY_EDGES[DeliveryStatus.due, "deliver"])

@@ -48,13 +48,13 @@ def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypat
                 while len(list(workers)) < 2:  # noqa: ASYNC110 - nothing tells of it
                     await asyncio.sleep(0.01)
             silent, prompt = sorted(workers, key=lambda worker: worker.slot.name)
-            began = silent.state.heard
+            began = silent.state.answered_at
             async with asyncio.timeout(HANG_SECONDS):
                 for _ in range(3):
-                    heard = prompt.state.heard
-                    while prompt.state.heard == heard:  # noqa: ASYNC110 - as above
+                    answered_at = prompt.state.answered_at
+                    while prompt.state.answered_at == answered_at:  # noqa: ASYNC110 - as above
                         await asyncio.sleep(0.01)
-            assert silent.state.heard == began
+            assert silent.state.answered_at == began
         finally:
             await workers.close()
 

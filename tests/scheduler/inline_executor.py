@@ -45,7 +45,7 @@ class InlineExecutor:
     def workers(self) -> Sequence[WorkerState]:
         """Return all workers."""
         return [
-            replace(state, active=thread.active, moved=time.monotonic() - thread.quiet_seconds, heard=time.monotonic())
+            replace(state, active=thread.active, progressed_at=time.monotonic() - thread.quiet_seconds, answered_at=time.monotonic())
             if (thread := self._threads.get(name)) is not None else state
             for name, state in self._states.items()
         ]  # fmt: skip

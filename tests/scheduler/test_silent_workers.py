@@ -67,7 +67,7 @@ def test_a_worker_that_answers_nobody_is_restarted_though_its_last_answer_names_
 
     def workers(executor: InlineExecutor) -> Sequence[WorkerState]:
         first, *others = answering(executor)
-        return [replace(first, heard=0.0, moved=0.0, active="ended"), *others]
+        return [replace(first, answered_at=0.0, progressed_at=0.0, active="ended"), *others]
 
     monkeypatch.setattr(InlineExecutor, "workers", workers)
 

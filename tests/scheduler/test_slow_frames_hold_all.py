@@ -46,7 +46,9 @@ class SlowAccount:
         def workers(executor: InlineExecutor) -> Sequence[WorkerState]:
             """Let only frames of this account count as slow, however busy the machine is."""
             states = answering(executor)
-            return [state if state.active in self._frames else replace(state, moved=math.inf) for state in states]
+            return [
+                state if state.active in self._frames else replace(state, progressed_at=math.inf) for state in states
+            ]
 
         monkeypatch.setattr(InlineExecutor, "restart", restart)
         monkeypatch.setattr(InlineExecutor, "workers", workers)

@@ -1,6 +1,6 @@
 """Control the farm: audit log, pauses, drains, priorities; and keep each account's queue for the claim.
 
-Expands only: the former release goes on working on this schema, and the triggers keep the new tables right for it. Writers of
+This only adds to the schema, so the previous release still works with it, and the triggers keep the new tables right for it. Writers of
 jobs and tasks wait while it runs, longer the more jobs there are.
 """
 

@@ -1,6 +1,6 @@
 """Batches of renders, callers' metadata, and what a video leaves out.
 
-Expands only: the former release goes on working on this schema.
+This only adds to the schema, so the previous release still works with it.
 """
 
 from __future__ import annotations

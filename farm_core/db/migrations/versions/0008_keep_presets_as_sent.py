@@ -1,6 +1,6 @@
 """Keep the data of presets as sent: the JSON type keeps the order of names, JSONB does not.
 
-The former release goes on working on this schema. Writers of presets wait while it runs.
+The previous release can use this schema. Writers of presets wait while it runs.
 """
 
 from __future__ import annotations

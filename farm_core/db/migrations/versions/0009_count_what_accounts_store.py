@@ -1,6 +1,6 @@
 """Count the bytes that each account has in storage, object by object, and let accounts have a limit of their own.
 
-Expands only: the former release goes on working on this schema; what it stores meanwhile is not counted.
+This only adds to the schema, so the previous release still works with it; what it stores meanwhile is not counted.
 """
 
 from __future__ import annotations

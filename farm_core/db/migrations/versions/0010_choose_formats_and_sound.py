@@ -1,6 +1,6 @@
 """Keep the format of each render, whether its background is left out, and whether its sound is rendered.
 
-The former release goes on working on this schema: its jobs are silent MP4s.
+The previous release can use this schema: its jobs are silent MP4s.
 """
 
 from __future__ import annotations

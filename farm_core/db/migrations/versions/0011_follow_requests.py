@@ -1,6 +1,6 @@
 """Keep the request that created each job, and the span of its trace. Record which former releases can use the schema.
 
-The former release goes on working on this schema: its jobs have neither request nor span.
+The previous release can use this schema: its jobs have neither request nor span.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write fewer indexes when tasks are leased and finished, and count them with less work.
 
-Only indexes and a function change: the former release goes on working on this schema. Writers of tasks wait while the indexes are
+Only indexes and a function change: the previous release can use this schema. Writers of tasks wait while the indexes are
 built, longer the more tasks there are.
 """
 

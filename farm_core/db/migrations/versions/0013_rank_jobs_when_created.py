@@ -1,6 +1,6 @@
 """Keep the priority that an operator gives to an account's new jobs.
 
-The former release goes on working on this schema: its jobs are created with priority 0.
+The previous release can use this schema: its jobs are created with priority 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Keep the seconds that a job's finished segments took: a lease read all of them, so long jobs cost more with every segment.
 
-Expands only: the former release goes on working on this schema, and the triggers keep the sum for it.
+This only adds to the schema, so the previous release still works with it, and the triggers keep the sum for it.
 """
 
 from __future__ import annotations

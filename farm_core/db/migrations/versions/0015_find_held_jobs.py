@@ -2,7 +2,7 @@
 
 The documents of templates are indexed too: a pass over stored objects read all templates for each object.
 
-Expands only: the former release goes on working on this schema. Writers of jobs wait while their index is built, longer the more
+This only adds to the schema, so the previous release still works with it. Writers of jobs wait while their index is built, longer the more
 jobs there are.
 """
 

@@ -1,6 +1,6 @@
 """Count claimed jobs with less work: the trigger looked for their rows in open_jobs, which they do not have yet.
 
-Only a function changes, and it counts the same: the former release goes on working on this schema.
+Only a function changes, and it counts the same: the previous release can use this schema.
 """
 
 from __future__ import annotations

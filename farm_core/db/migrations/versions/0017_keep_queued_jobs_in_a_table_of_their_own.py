@@ -2,7 +2,7 @@
 
 A look for a lease no longer reads the index of all leased tasks, where statistics are old: both indexes have the same condition now.
 
-The former release goes on working on this schema, but claims and adoptions of its schedulers read all jobs of an account: update a deep
+The previous release can use this schema, but claims and adoptions of its schedulers read all jobs of an account: update a deep
 queue's schedulers soon. Writers of jobs wait while it runs, longer the more jobs there are.
 """
 

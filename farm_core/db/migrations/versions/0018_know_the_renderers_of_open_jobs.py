@@ -1,6 +1,6 @@
 """Know the renderers of open jobs: a dispatch round looked up each job to read its renderer.
 
-Expands only: the former release goes on working on this schema, and the triggers keep the column for it.
+This only adds to the schema, so the previous release still works with it, and the triggers keep the column for it.
 """
 
 from __future__ import annotations

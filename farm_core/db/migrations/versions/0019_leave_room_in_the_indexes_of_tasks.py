@@ -1,7 +1,7 @@
 """Leave room in the indexes of tasks: a lease and a result each write a new version of a task into both, soon after the task is made.
 
 Without room Postgres first looks for entries of dead versions to delete, at nearly each write. Only pages that are written from now on
-have the room; the former release goes on working on this schema.
+have the room; the previous release can use this schema.
 """
 
 from __future__ import annotations

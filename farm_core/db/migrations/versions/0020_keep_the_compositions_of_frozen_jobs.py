@@ -1,6 +1,6 @@
 """Keep what a lease needs of the template in the job whose document was frozen from it: a lease looked up each job's template.
 
-Expands only: the former release goes on working on this schema, and leases look up the templates of jobs that it freezes.
+This only adds to the schema, so the previous release still works with it, and leases look up the templates of jobs that it freezes.
 """
 
 from __future__ import annotations

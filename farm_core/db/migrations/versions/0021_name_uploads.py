@@ -1,6 +1,6 @@
 """Keep the names of uploaded files, which pages show in place of addresses.
 
-Expands only: the former release goes on working on this schema; its uploads have no name.
+This only adds to the schema, so the previous release still works with it; its uploads have no name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find due webhooks by account: a claim read all that were due, and one account could have hundreds of thousands.
 
-Expands only: the former release goes on working on this schema, and a trigger names the account in the rows that it writes.
+This only adds to the schema, so the previous release still works with it, and a trigger names the account in the rows that it writes.
 """
 
 from __future__ import annotations

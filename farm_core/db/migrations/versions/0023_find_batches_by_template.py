@@ -1,4 +1,4 @@
-"""Find batches by their template: each deletion of a template's row looks for them. Expands only."""
+"""Find batches by their template: each deletion of a template's row looks for them. This only adds to the schema."""
 
 from __future__ import annotations
 

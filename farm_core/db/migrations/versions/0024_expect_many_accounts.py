@@ -1,6 +1,6 @@
 """Expect jobs to be of many accounts, whatever a sample of them says: lists of small accounts use the indexes of accounts.
 
-The former release goes on working on this schema. ANALYZE reads a sample: a second on a million jobs.
+The previous release can use this schema. ANALYZE reads a sample: a second on a million jobs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Count the preparations of a job that failed apart from the schedulers that died with it.
 
-Expands only: the former release goes on working on this schema; its schedulers count both as attempts.
+This only adds to the schema, so the previous release still works with it; its schedulers count both as attempts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Record the free space for temporary files of each worker's machine.
 
-Expands only: the former release goes on working on this schema; its schedulers leave the column as it is.
+This only adds to the schema, so the previous release still works with it; its schedulers leave the column as it is.
 """
 
 from __future__ import annotations
