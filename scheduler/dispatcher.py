@@ -23,8 +23,7 @@ from scheduler.service import Service
 from scheduler.slow_frames import SlowFrames
 
 WORKER_TASKS_MAX: Final = 2
-"""Maximum number of tasks at one worker, including the running one. The second task is ready when the first one ends.
-"""
+"""Maximum number of tasks at one worker, including the running one. The second task is ready when the first one ends."""
 
 ROUND_TASKS_MAX: Final = 512 - TAIL_TASKS_MAX
 """Maximum number of tasks that one round leases, so that its statements stay short. A round reads for 512 places."""

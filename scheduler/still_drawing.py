@@ -19,8 +19,7 @@ _log = logs.logger(__name__)
 WARM_MAX: Final = 1024
 LOOK_SECONDS: Final = 1.0
 FRAME_SECONDS_MAX: Final = 20.0
-"""Maximum duration of one frame of a still. Beyond it the worker is restarted, because a frame cannot be interrupted.
-"""
+"""Maximum duration of one frame of a still. Beyond it the worker is restarted, because a frame cannot be interrupted."""
 
 SILENT_SECONDS: Final = 5.0
 """Time after which a worker that does not answer counts as blocked. The scheduler asks every second. A blocked worker

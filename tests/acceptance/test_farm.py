@@ -90,8 +90,7 @@ def test_operators_see_the_workers_and_the_jobs(farm: ProcessFarm, template: str
 
 
 MEMORY_BYTES = 150_000_000
-"""Much more memory than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels need.
-"""
+"""Much more memory than a worker needs for the other jobs of these tests, and less than frames of 16 megapixels need."""
 
 
 @contextmanager
