@@ -168,6 +168,7 @@ compile_kernels() {
 # install_kernels ROOT VENV
 install_kernels() {
     say "compiling the native kernels"
+    rm -f "$2/kernels.installed" "$2/kernels.log" # a copy of the environment by hard links keeps its own
     scratch="$2/kernels.build" # a build leaves files behind, and the checkout may be read-only
     rm -rf "$scratch"
     if mkdir "$scratch" && cp -R "$1/native" "$scratch/native" &&

@@ -181,6 +181,19 @@ def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are
     assert "kernels.installed" not in done.stdout.split()
 
 
+def test_compiling_kernels_changes_no_file_that_another_environment_shares_by_a_hard_link(tmp_path: Path) -> None:
+    project, mine, other = _clone(tmp_path / "farm"), tmp_path / "mine", tmp_path / "other"
+    mine.mkdir()
+    other.mkdir()
+    for name in ("kernels.installed", "kernels.log"):
+        (other / name).write_text("theirs\n")
+        (mine / name).hardlink_to(other / name)
+    script = '. cluster/setup/setup.sh; compile_kernels() { echo built >"$1/kernels.log"; }; kernels=new; install_kernels . "$1"'
+    subprocess.run(["sh", "-euc", script, "sh", mine], cwd=project, check=True)
+    assert (mine / "kernels.installed").read_text() == "new\n"
+    assert [(other / name).read_text() for name in ("kernels.installed", "kernels.log")] == ["theirs\n"] * 2
+
+
 @pytest.mark.thorough
 def test_the_kernels_are_compiled_without_a_home(tmp_path: Path) -> None:
     compiler = tmp_path / "cc"  # fails as Zig does without a cache folder; the last word names the library
