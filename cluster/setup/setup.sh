@@ -18,6 +18,8 @@ set_up() {
     take_turn "$1"
     python=$(find_python) || get_python
     if [ ! -e "$2/requirements.installed" ]; then
+        # Shells that Postgres and the compiler start would change them.
+        case $1 in *[\"\$\`]*) fail "Postgres does not start in $1, because of a \", \$ or \` in this path. Rename the folder and start again." ;; esac
         say "first start: this takes two to five minutes, 1.8 GB of disk and 500 MB of downloads. Later starts take seconds."
         check_disks "$1" "$2"
     fi

@@ -159,6 +159,18 @@ def test_a_disk_that_is_too_small_is_named_before_anything_is_installed(tmp_path
     assert not (project / ".venv").exists()
 
 
+@pytest.mark.parametrize("character", ['"', "$", "`"])
+def test_a_folder_in_which_postgres_would_not_start_is_named_before_anything_is_installed(
+    character: str, tmp_path: Path
+) -> None:
+    project = _clone(tmp_path / f"the{character}farm")
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"farm: Postgres does not start in {project}, because of a ")
+    assert not (project / ".venv").exists()
+
+
 @pytest.mark.thorough
 def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are_tried_again(tmp_path: Path) -> None:
     project = _clone(tmp_path / "farm")
