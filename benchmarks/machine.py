@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import time
 from pathlib import Path
 
 import av
 import psutil
+
+from cluster.setup.version import commit
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,7 +24,7 @@ def machine_line(renderer: str) -> dict[str, str]:
         "renderer": renderer,
         "python": platform.python_version(),
         "av": av.__version__,
-        "commit": _commit(),
+        "commit": commit() or "unknown",
         "load_before": f"{psutil.getloadavg()[0]:.1f}",
         "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -42,8 +43,3 @@ def _processor() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()
-
-
-def _commit() -> str:
-    words = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip() or "unknown"

@@ -14,12 +14,18 @@ from gpu_renderer.session import BUILD
 def line() -> str:
     """Return version, commit, renderer build, fonts and Python in one line."""
     fonts = FontFolders(fonts_folder()).files()
+    built_from = f" ({known})" if (known := commit()) else ""
     named = f"fonts {identity(fonts)[:12]}" if fonts else "no fonts"
-    return f"render-farm {version()}{_commit()}, renderer build {BUILD}, {named}, Python {platform.python_version()}"
+    return f"render-farm {version()}{built_from}, renderer build {BUILD}, {named}, Python {platform.python_version()}"
 
 
+<<<<<<< HEAD
 def _commit() -> str:
     """Return the commit of a checkout, or an empty string for an installation."""
+=======
+def commit() -> str:
+    """Return the commit of a checkout; nothing for an installation or an unpacked archive, or without git."""
+>>>>>>> b02fb39f (Run benchmarks without git, and mend three tests on Python 3.14.10: Hypothesis warned once in each process)
     if not (ROOT / ".git").exists():
         return ""
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
@@ -27,4 +33,4 @@ def _commit() -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     except OSError:
         return ""
-    return f" ({done.stdout.strip()})" if done.returncode == 0 else ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -94,7 +94,7 @@ def test_a_bomb_that_lies_about_its_compressed_size_is_refused(tmp_path: Path) -
     listed = lying.index(b"PK\x01\x02")  # entry of the central directory; the compressed size is at byte 20
     lying[listed + 20 : listed + 24] = (20_000_000).to_bytes(4, "little")
     path.write_bytes(lying)
-    with pytest.raises(BundleUnreadable, match="implausible"):
+    with pytest.raises(BundleUnreadable, match=r"implausible|damaged"):  # newer Pythons see that entries overlap
         read_file(path)
 
 

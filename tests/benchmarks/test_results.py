@@ -10,7 +10,7 @@ from rich.console import Console
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.command import discovered
-from benchmarks.machine import ROOT
+from benchmarks.machine import ROOT, machine_line
 from benchmarks.result import Result, compared, plot, show
 from benchmarks.scenes import SCENES
 from farm_core.__main__ import main
@@ -61,6 +61,11 @@ def test_a_benchmark_is_run_stored_and_shown(capsys: pytest.CaptureFixture[str])
     assert "evaluate: 50 moving: evaluate_ms" in shown
     stored = Result.read(ROOT / "out" / "bench" / "evaluate.json")
     assert [row["layers"] for row in stored.rows] == ["50 moving", "50 at rest"]
+
+
+def test_a_machine_without_git_is_described(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert machine_line("software")["commit"] == "unknown"
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
