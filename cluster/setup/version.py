@@ -19,13 +19,8 @@ def line() -> str:
     return f"render-farm {version()}{built_from}, renderer build {BUILD}, {named}, Python {platform.python_version()}"
 
 
-<<<<<<< HEAD
-def _commit() -> str:
-    """Return the commit of a checkout, or an empty string for an installation."""
-=======
 def commit() -> str:
-    """Return the commit of a checkout; nothing for an installation or an unpacked archive, or without git."""
->>>>>>> b02fb39f (Run benchmarks without git, and mend three tests on Python 3.14.10: Hypothesis warned once in each process)
+    """Return the commit of a checkout, or an empty string for an installation or an unpacked archive, or without git."""
     if not (ROOT / ".git").exists():
         return ""
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]

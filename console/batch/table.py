@@ -53,11 +53,17 @@ def read_table(text: str, fields: Sequence[InputField]) -> Table:
         names = [name.strip() for name in next(reader, [])]
         lines = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
-        fault = (
-            "A quotation mark is not closed" if "end of data" in str(error) else f"The table cannot be read: {error}"
-        )
-        return Table(fault=f"{fault}, after line {reader.line_num}.")
+        return Table(fault=f"{_reading_fault(str(error))}, after line {reader.line_num}.")
     return _table(names, lines, fields)
+
+
+def _reading_fault(error: str) -> str:
+    """Return a sentence without its full stop for an error of the csv module."""
+    if "end of data" in error:
+        return "A quotation mark is not closed"
+    if "field larger" in error:
+        return f"A cell has more than {csv.field_size_limit():,} characters"
+    return f"The table cannot be read: {error}"
 
 
 def example(fields: Sequence[InputField], designed: Mapping[str, str]) -> str:
@@ -70,6 +76,8 @@ def example(fields: Sequence[InputField], designed: Mapping[str, str]) -> str:
 def _table(names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fields: Sequence[InputField]) -> Table:
     if len(names) > COLUMNS_MAX:
         return Table(fault=f"The first line has {len(names):,} names; a table has at most {COLUMNS_MAX:,} columns.")
+    if not fields:
+        return Table(fault="The template has no inputs, so all rows would be the same video.")
     columns = list(_inputs_of(names, fields))
     inputs = [one for one in columns if one is not None]
     labels = ", ".join(field.id for field in fields[:20])
@@ -81,7 +89,7 @@ def _table(names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fie
         return Table(fault="The table has names, and no rows below them.")
     if len(lines) > ROWS_MAX:
         return Table(fault=f"The table has {len(lines):,} rows; at most {ROWS_MAX:,} are rendered at once.")
-    if long := [line for line, cells in lines if any(cells[len(names) :])]:
+    if long := [line for line, cells in lines if any(cell.strip() for cell in cells[len(names) :])]:
         return Table(fault=f"Line {long[0]} has more cells than the first line has names.")
     rows = [Row(line, dict(_cells(columns, cells))) for line, cells in lines]
     return Table(rows, inputs, list(_remarks(names, columns, fields)))

@@ -56,6 +56,7 @@ def test_columns_are_named_by_ids_or_labels_and_parted_as_spreadsheets_do(sign: 
         ("guest,GUEST\na,b", "Several columns are for the input 'guest'."),
         ("guest\nAda,Chef", "Line 2 has more cells than the first line has names."),
         ('guest\n"Ada', "A quotation mark is not closed, after line 2."),
+        ('guest\n"' + "A" * 200_000 + '"', "A cell has more than 131,072 characters, after line 2."),
         ("guest\nA\x00", "The table "),
         ("guest" + ",x" * 1000 + "\nA", "The first line has 1,001 names; a table has at most 1,000 columns."),
         ("guest\n" + "A\n" * 1001, "The table has 1,001 rows; at most 1,000"),
@@ -64,6 +65,11 @@ def test_columns_are_named_by_ids_or_labels_and_parted_as_spreadsheets_do(sign: 
 )
 def test_a_table_that_cannot_be_rendered_says_why(text: str, fault: str) -> None:
     assert fault in (read_table(text, FIELDS).fault or "")
+
+
+def test_blanks_beyond_the_columns_and_a_template_without_inputs() -> None:
+    assert len(read_table("guest\nAda, ,\n", FIELDS).rows) == 1
+    assert "has no inputs" in (read_table("guest\nAda", []).fault or "")
 
 
 def test_a_few_of_many_unknown_columns_are_named() -> None:
