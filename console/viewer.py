@@ -114,7 +114,7 @@ async def _viewer_of(state: AppState, token: str) -> Viewer | None:
 
 async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:
     """Return the signed-in person if they may make changes and the request has the session's CSRF token."""
-    if request.url.path not in UPLOAD_PATHS:  # these endpoints call `check_upload` themselves
+    if not UPLOAD_PATHS.fullmatch(request.url.path):  # these endpoints call `check_upload` themselves
         is_multipart = request.headers.get("content-type", "").lower().startswith("multipart/form-data")
         form = {} if is_multipart else await request.form()
         check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))

@@ -95,6 +95,7 @@ async def ingest(
     Raises IngestFailed if another attempt would fail too. After any other error, another attempt can succeed.
     """
     _check_room(job)
+    _check_inputs(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     values = _values_of(job, fields)
     given = {
@@ -144,6 +145,17 @@ def _check_room(job: ClaimedJob) -> None:
     """Raise IngestFailed if the account's storage is full."""
     if job.storage_limit is not None and job.stored_bytes >= job.storage_limit:
         raise IngestFailed(FULL)
+
+
+def _check_inputs(job: ClaimedJob) -> None:
+    """Raise IngestFailed if the inputs do not fit the template. This happens if a job is created again after its
+    version of the template is gone."""
+    declared = {one["id"]: one["required"] for one in job.template_inputs}
+    unknown = sorted(job.inputs.keys() - declared.keys())
+    missing = sorted(name for name, is_required in declared.items() if is_required and job.inputs.get(name) is None)
+    if unknown or missing:
+        faults = [f"it has no input {name!r}" for name in unknown] + [f"it needs input {name!r}" for name in missing]
+        raise IngestFailed(f"The template was replaced by a new version: {', '.join(faults[:20])}.")
 
 
 async def _fetch_all(

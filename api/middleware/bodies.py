@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -13,9 +14,7 @@ from farm_core.errors import PayloadTooLarge
 from farm_core.sizes import in_words
 
 BODY_BYTES_MAX: Final = 10 * 1024 * 1024
-UPLOAD_PATHS: Final = frozenset(
-    {"/api/v1/assets", "/api/v1/templates/import", "/console/templates/import", "/console/uploads"}
-)
+UPLOAD_PATHS: Final = re.compile(r"/api/v1/assets|/console/uploads|(?:/api/v1|/console)/templates/(?:[^/]+/)?import")
 """Routes that read multipart bodies with limits of their own (`api/uploads.py`)."""
 _DISCARD_BYTES_MAX: Final = 64 * 1024 * 1024
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -36,7 +35,7 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request."""
         headers = Headers(scope=scope) if scope["type"] == "http" else None
-        if headers is None or scope["path"] in UPLOAD_PATHS:
+        if headers is None or UPLOAD_PATHS.fullmatch(scope["path"]):
             await self._app(scope, receive, send)
             return
         announced = headers.get("content-length", "")

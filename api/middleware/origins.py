@@ -9,7 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _CALLED: Final = ("/api/", "/files/")
-_METHODS: Final = ("GET", "HEAD", "POST", "DELETE")
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "DELETE")
 _SENT: Final = (
     "Authorization", "X-API-Key", "Content-Type", "Idempotency-Key", "X-Request-Id", "Range", "If-None-Match",
 )  # fmt: skip

@@ -195,8 +195,8 @@ def shared_fields(
     output, _ = output_of(state, template, wanted_output)
     trace = traces.current()
     return {
-        "account_id": caller.account.id, "template_id": template.id, "width": output.width, "height": output.height,
-        "fps": output.fps, "format": output.format, "transparent": output.transparent,
+        "account_id": caller.account.id, "template_id": template.id, "template_version": template.version,
+        "width": output.width, "height": output.height, "fps": output.fps, "format": output.format, "transparent": output.transparent,
         "has_sound": state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
         "frame_count": frame_count(template.duration_seconds, output.fps),
         "reserved_ms": round(template.duration_seconds * 1000), "callback_url": callback_url, "origin": origin,

@@ -42,6 +42,30 @@ async def get_template(work: Reading, caller: CallerOf, id: str) -> TemplateReco
     return await service.get(work, caller, id)
 
 
+@router.put("/{id}", openapi_extra=needs(_WRITE), responses=answers(404, 409), tags=["extension"])
+async def replace_template(
+    work: Work, state: AppStateOf, caller: CallerOf, id: str, body: TemplateRequest
+) -> TemplateRecord:
+    """Replace a template by a new version, from the editor's document. Renders that were accepted keep the former version."""
+    former = await service.replaceable(state, caller, id)
+    return await service.publish(work, state, caller, body, former)
+
+
+@router.put(
+    "/{id}/import", openapi_extra=needs(_WRITE, body=IMPORT_FORM), responses=answers(404, 409), tags=["extension"]
+)
+async def replace_template_by_import(
+    request: Request, work: Work, state: AppStateOf, caller: CallerOf, id: str
+) -> ImportedTemplate:
+    """Replace a template by a new version, from a `.motion` project. Fields that are left out stay as they are.
+
+    Renders that were accepted keep the former version. The warnings name inputs that are gone or newly required.
+    """
+    former = await service.replaceable(state, caller, id)
+    async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:
+        return await service.import_bundle(work, state, caller, upload, former=former)
+
+
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))
 async def delete_template(work: Work, state: AppStateOf, caller: CallerOf, id: str) -> Deleted:
     """Delete a template. Renders that were accepted continue."""

@@ -1,11 +1,11 @@
-"""Publishing, importing and listing templates."""
+"""Publishing, importing, replacing and listing templates."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -54,25 +54,41 @@ class TemplateDraft:
     project_id: str | None
 
 
-async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
-    """Create a template from a document of the editor. Raises BadRequest, UnrenderableAssets and QuotaExceeded."""
+async def publish(
+    session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest, former: Template | None = None
+) -> TemplateRecord:
+    """Create a template from a document of the editor, or a new version of the template `former`.
+
+    Raises BadRequest, UnrenderableAssets and QuotaExceeded, and what `repository.replace` raises.
+    """
     draft = await _publish(state, caller, wanted)
-    return record(await _store(session, state, caller, draft))
+    return record(await _store(session, state, caller, draft, former))
 
 
 async def import_bundle(
-    session: AsyncSession, state: AppState, caller: Caller, upload: Upload, choose: Choice | None = None
-) -> ImportedTemplate:
-    """Create a template from a `.motion` project, with the inputs that `choose` returns of those that it offers.
+    session: AsyncSession, state: AppState, caller: Caller, upload: Upload, choose: Choice | None = None,
+    former: Template | None = None,
+) -> ImportedTemplate:  # fmt: skip
+    """Create a template from a `.motion` project, or a new version of the template `former`. It has the inputs that
+    `choose` returns of those that the project offers.
 
-    Raises BadRequest, NothingToExpose and QuotaExceeded.
+    Raises BadRequest, NothingToExpose and QuotaExceeded, and what `repository.replace` raises.
     """
-    draft, warnings = await _import(state, caller, upload)
+    draft, warnings = await _import(state, caller, upload, former)
     if choose is not None:
         draft = replace(draft, fields=choose(draft.fields))
-    stored = record(await _store(session, state, caller, draft))
+    known = [] if former is None else list(former.inputs)
+    stored = record(await _store(session, state, caller, draft, former))
     required = [field.id for field in draft.fields if field.required]
+    warnings = [*_changes(known, draft.fields), *warnings] if former is not None else warnings
     return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)
+
+
+async def replaceable(state: AppState, caller: Caller, template_id: str) -> Template:
+    """Return the account's template, for the caller to replace. Raises NotFound."""
+    async with state.database.reading() as reading:
+        row = await repository.owned(reading, caller.account.id, checked_id(template_id, "template"))
+    return found(row, "template")
 
 
 async def page(session: AsyncSession, caller: Caller, asked: Page) -> Listed[TemplateRecord]:
@@ -96,7 +112,7 @@ async def delete(session: AsyncSession, state: AppState, caller: Caller, templat
 
 def record(row: Template) -> TemplateRecord:
     """Return the public record of a template."""
-    hidden = {"account_id", "targets", "composition_id", "document_key", "project_id", "deleted_at"}
+    hidden = {"account_id", "targets", "composition_id", "document_key", "project_id", "version", "deleted_at"}
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
@@ -118,7 +134,13 @@ async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest) -> 
     )  # fmt: skip
 
 
-async def _import(state: AppState, caller: Caller, upload: Upload) -> tuple[TemplateDraft, list[str]]:
+async def _import(
+    state: AppState, caller: Caller, upload: Upload, former: Template | None
+) -> tuple[TemplateDraft, list[str]]:
+    if former is not None:  # fields that are left out stay as they are
+        had_text = "true" if any(one["kind"] == "text" for one in former.inputs) else "false"
+        kept = {"name": former.name, "compId": former.composition_id or "", "includeText": had_text}
+        upload.fields = kept | upload.fields
     asked = {
         "composition_id": upload.fields.get("compId") or None,
         "include_text": upload.fields.get("includeText") == "true",
@@ -149,7 +171,27 @@ def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[Templa
     return draft, warnings
 
 
-async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft) -> Template:
+def _changes(former: Sequence[Mapping[str, Any]], fields: Sequence[InputField]) -> list[str]:
+    """Return warnings about a new version that can refuse requests which the former one accepted."""
+    was_required = {one["id"]: one["required"] for one in former}
+    kinds, former_kinds = {field.id: field.kind for field in fields}, {one["id"]: one["kind"] for one in former}
+    gone = [f"Input {name!r} is gone: requests with it are refused." for name in former_kinds if name not in kinds]
+    other = [
+        f"Input {name!r} takes {kind}, no longer {former_kinds[name]}."
+        for name, kind in kinds.items()
+        if former_kinds.get(name, kind) != kind
+    ]
+    required = [
+        f"Input {field.id!r} is required now: requests without it are refused."
+        for field in fields
+        if field.required and not was_required.get(field.id, False)
+    ]
+    return [*gone, *other, *required]
+
+
+async def _store(
+    session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft, former: Template | None
+) -> Template:
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
     limit, size = caller.limits.max_storage_bytes, len(draft.document)
     async with state.database.reading() as reading:
@@ -157,7 +199,7 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: 
     await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     now = state.clock.now()
     row = Template(
-        id=new_id("tpl"), account_id=caller.account.id, name=draft.name[:NAME_LENGTH_MAX].strip(),
+        id=new_id("tpl") if former is None else former.id, account_id=caller.account.id, name=draft.name[:NAME_LENGTH_MAX].strip(),
         description=None if draft.description is None else draft.description[:DESCRIPTION_LENGTH_MAX],
         width=draft.width, height=draft.height, fps=draft.fps, duration_seconds=draft.duration_seconds,
         inputs=manifest.public(draft.fields), targets=manifest.targets(draft.fields), document_key=key,
@@ -166,5 +208,7 @@ async def _store(session: AsyncSession, state: AppState, caller: Caller, draft: 
     if await hold_objects(session, state.storage, [key]):  # an account with an equal document was deleted meanwhile
         await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     await charge(session, caller.account.id, key, size, limit)
+    if former is not None:
+        return found(await repository.replace(session, row), "template")
     session.add(row)
     return row

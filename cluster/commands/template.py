@@ -1,4 +1,5 @@
-"""Publish a project as a template. Its texts, colours, numbers and media become inputs; local media are embedded.
+"""Publish a project as a template, or as a new version of one. Its texts, colours, numbers and media become inputs;
+local media are embedded.
 
 Prints the template as JSON. Media that the project names but that are not public are looked for in the bundle's folder and in
 --media DIR. They become the inputs' default pictures.
@@ -35,13 +36,18 @@ class NotPublished(Failure):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommand `add FILE` and its options."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="add")
+    """Add the subcommands `add FILE` and `replace ID FILE`, and their options."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="add | replace")
     add = actions.add_parser("add", help="publish a project", description=__doc__)
-    add.add_argument("file", type=Path, metavar="FILE", help="a .motion folder, zip or single file")
-    add.add_argument("--name", metavar="N", help="the template's name (default: the composition's)")
-    add.add_argument("--media", type=Path, metavar="DIR", help="where local media are looked for, by name")
-    connecting.add_arguments(add)
+    replace = actions.add_parser(
+        "replace", help="publish a project as a new version of a template; accepted renders keep the former one"
+    )
+    replace.add_argument("id", metavar="ID", help="the template's id, which stays")
+    for action, kept in ((add, "the composition's"), (replace, "as it is")):
+        action.add_argument("file", type=Path, metavar="FILE", help="a .motion folder, zip or single file")
+        action.add_argument("--name", metavar="N", help=f"the template's name (default: {kept})")
+        action.add_argument("--media", type=Path, metavar="DIR", help="where local media are looked for, by name")
+        connecting.add_arguments(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         body = publication(read_local(arguments.file), arguments.name, _folders(arguments))
         with connecting.client(arguments) as farm:
-            made = farm.publish_template(body)
+            if arguments.action == "add":
+                made = farm.publish_template(body)
+            else:
+                name = arguments.name or farm.template(arguments.id).name
+                made = farm.replace_template(arguments.id, body | {"name": name})
     except DocumentError as error:
         raise NotPublished(f"{arguments.file}: {error.message}") from error
     except (ApiError, NoAnswer) as error:

@@ -26,6 +26,7 @@ from farm_core.db.database import Database
 from farm_core.failure import Failure
 from farm_core.jobs.models import Job
 from farm_core.settings import Settings
+from farm_core.stills.subject import composition_of
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, Storage
@@ -71,13 +72,14 @@ async def _job(database: Database, job_id: str) -> tuple[Job, VideoFormat]:
         if job.receipt_key is None:
             raise NothingToVerify(f"job {job_id} is {job.status}: only a completed job can be verified")
         template: Template = await session.get_one(Template, job.template_id)
+    composition_id, duration_seconds = composition_of(job, template)
     return job, VideoFormat(
         job.width,
         job.height,
         job.fps,
         job.frame_count,
-        template.composition_id,
-        template.duration_seconds,
+        composition_id,
+        duration_seconds,
         job.format,
         job.transparent,
         job.has_sound,

@@ -15,7 +15,7 @@ from farm_core.jobs.queue_models import AccountQueue, HeldJob, OpenJob, WaitingJ
 from farm_core.presets.models import Preset
 from farm_core.sign_in.models import ConsoleSession, SignInLink
 from farm_core.statistics.models import CountedUntil, JobMinute
-from farm_core.templates.models import Template
+from farm_core.templates.models import Template, TemplateVersion
 from farm_core.usage.models import ObjectCharge, Usage
 from farm_core.webhooks.models import Delivery
 
@@ -45,6 +45,7 @@ __all__ = [
     "SignInLink",
     "Task",
     "Template",
+    "TemplateVersion",
     "Usage",
     "WaitingJob",
     "Worker",

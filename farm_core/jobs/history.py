@@ -1,4 +1,4 @@
-"""Delete old rows (ended jobs, their batches, deleted templates), and find objects without references."""
+"""Delete old rows (ended jobs, their batches, deleted templates, former versions), and find objects without references."""
 
 from __future__ import annotations
 
@@ -54,6 +54,13 @@ async def delete_templates(
     values = {"after": after, "before": before, "rows_max": rows_max}
     (row,) = await execute(transaction, "delete_templates", values)
     return row.last, row.deleted
+
+
+async def delete_template_versions(transaction: Transaction, before: datetime, rows_max: int) -> int:
+    """Delete at most `rows_max` former versions of templates that were replaced before the moment and that no job
+    needs. Return their number.
+    """
+    return len(await execute(transaction, "delete_template_versions", {"before": before, "rows_max": rows_max}))
 
 
 async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None = None) -> set[str]:

@@ -97,6 +97,8 @@ class Job(SQLModel, table=True):
     id: str = Field(primary_key=True)
     account_id: str = Field(foreign_key="accounts.id")
     template_id: str = Field(foreign_key="templates.id")
+    template_version: int = Field(default=1, sa_column=Column(Integer, nullable=False, server_default="1"))
+    """Version of the template at the job's creation. The document is frozen from this version."""
     status: str = JobStatus.queued
     progress: float = 0.0
     inputs: dict[str, Any] = json()

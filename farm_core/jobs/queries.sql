@@ -16,7 +16,8 @@
 -- The row of an account names its first job; its queue is read only if it can get more than one. A locked job is
 -- updated by its ctid. The parameter of LIMIT is hidden in a subquery: otherwise Postgres makes a new plan for each
 -- value.
--- Templates are looked up one by one, because the planner would read a few thousand instead.
+-- Templates are looked up one by one, because the planner would read a few thousand instead. A job gets the version that
+-- its template had when the job was created.
 -- For few accounts with long queues, `bounds` limits the number of rows read of each. It is the first turn, in doubling
 -- steps, with enough jobs. It is not computed if all turns are close together.
 WITH candidates AS MATERIALIZED (
@@ -62,7 +63,13 @@ SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.failures, claim
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
     claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, candidates.stored_bytes
-FROM claimed CROSS JOIN LATERAL (SELECT * FROM templates WHERE templates.id = claimed.template_id LIMIT 1) AS templates
+FROM claimed CROSS JOIN LATERAL (
+    SELECT 1 AS is_newest, document_key, inputs, targets, composition_id, duration_seconds FROM templates WHERE id = claimed.template_id
+    UNION ALL
+    SELECT 0, document_key, inputs, targets, composition_id, duration_seconds FROM template_versions
+    WHERE template_id = claimed.template_id AND version = claimed.template_version
+    ORDER BY is_newest LIMIT 1
+) AS templates
 CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = claimed.account_id LIMIT 1) AS owner
 JOIN candidates ON candidates.account_id = claimed.account_id
 
@@ -90,7 +97,13 @@ SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.failures, adopt
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
     adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
     templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, queue.stored_bytes
-FROM adopted CROSS JOIN LATERAL (SELECT * FROM templates WHERE templates.id = adopted.template_id LIMIT 1) AS templates
+FROM adopted CROSS JOIN LATERAL (
+    SELECT 1 AS is_newest, document_key, inputs, targets, composition_id, duration_seconds FROM templates WHERE id = adopted.template_id
+    UNION ALL
+    SELECT 0, document_key, inputs, targets, composition_id, duration_seconds FROM template_versions
+    WHERE template_id = adopted.template_id AND version = adopted.template_version
+    ORDER BY is_newest LIMIT 1
+) AS templates
 CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = adopted.account_id LIMIT 1) AS owner
 CROSS JOIN LATERAL (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = adopted.account_id LIMIT 1) AS queue
 
@@ -771,10 +784,10 @@ SELECT id FROM ranked
 -- used its idempotency key. Columns of later releases get their defaults. Inputs and metadata above a kilobyte count in
 -- the account's storage, because Postgres stores them.
 WITH stored AS (
-    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
+    INSERT INTO jobs (id, account_id, template_id, template_version, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
         reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
         created_at, priority)
-    SELECT id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
+    SELECT id, account_id, template_id, coalesce(template_version, 1), status, progress, inputs, width, height, fps, frame_count, format, transparent, has_sound,
         reserved_ms, origin, callback_url, idempotency_key, request_hash, metadata, request_id, traceparent, batch_id, batch_index, attempt,
         created_at, priority
     FROM jsonb_populate_recordset(CAST(NULL AS jobs), CAST(:jobs AS jsonb))
@@ -803,9 +816,9 @@ WITH former AS (
     JOIN jobs ON jobs.id = wanted.old_id
     WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), again AS (
-    INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
+    INSERT INTO jobs (id, account_id, template_id, template_version, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
         callback_url, request_hash, attempt, created_at, priority, metadata, format, transparent, has_sound)
-    SELECT new_id, account_id, template_id, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
+    SELECT new_id, account_id, template_id, template_version, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
         callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound
     FROM former
     RETURNING id, account_id, octet_length(CAST(inputs AS text)) + coalesce(octet_length(CAST(metadata AS text)), 0) AS bytes
@@ -899,11 +912,30 @@ WITH page AS (
     SELECT templates.id FROM page JOIN templates ON templates.id = page.id
     WHERE page.deleted_at < :before AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.template_id = page.id)
         AND NOT EXISTS (SELECT 1 FROM batches WHERE batches.template_id = page.id)
+        AND NOT EXISTS (SELECT 1 FROM template_versions WHERE template_versions.template_id = page.id)
     FOR UPDATE OF templates SKIP LOCKED
 ), gone AS (
     DELETE FROM templates USING doomed WHERE templates.id = doomed.id RETURNING 1
 )
 SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
+
+-- delete_template_versions --
+-- Delete former versions of templates that no job needs: they were replaced before the moment, and the account's oldest
+-- open job was created more than an hour later. The hour is for running requests, which can create a job of a version
+-- that they read before.
+WITH doomed AS (
+    SELECT versions.template_id, versions.version FROM template_versions AS versions
+    WHERE versions.replaced_at < :before AND NOT EXISTS (
+        SELECT 1 FROM (
+            SELECT created_at FROM jobs WHERE jobs.account_id = versions.account_id AND jobs.finished_at IS NULL
+            ORDER BY created_at, id LIMIT 1
+        ) AS oldest WHERE oldest.created_at <= versions.replaced_at + interval '1 hour'
+    )
+    ORDER BY versions.replaced_at LIMIT :rows_max
+)
+DELETE FROM template_versions AS versions USING doomed
+WHERE versions.template_id = doomed.template_id AND versions.version = doomed.version
+RETURNING versions.template_id
 
 -- needed_keys --
 -- Return those keys that jobs or templates refer to. A job needs its objects until it has ended before the moment (for
@@ -928,6 +960,8 @@ WHERE EXISTS (
         SELECT 1 FROM jobs WHERE jobs.template_id = templates.id
             AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
     ))
+) OR EXISTS (
+    SELECT 1 FROM template_versions WHERE template_versions.document_key = wanted.key
 )
 
 -- forget_objects --

@@ -49,8 +49,18 @@ def of_job(job: Job, template: Template) -> StillSubject | None:
     """Return the subject of a rendered job, or None if its document is not frozen yet."""
     if job.document_key is None:
         return None
+    composition_id, duration_seconds = composition_of(job, template)
     return StillSubject(
         account_id=job.account_id, origin=job.origin, document_key=job.document_key, width=job.width, height=job.height,
-        fps=job.fps, frame_count=job.frame_count, duration_seconds=template.duration_seconds,
-        composition_id=template.composition_id, frozen=True, media=job.media or {},
+        fps=job.fps, frame_count=job.frame_count, duration_seconds=duration_seconds,
+        composition_id=composition_id, frozen=True, media=job.media or {},
     )  # fmt: skip
+
+
+def composition_of(job: Job, template: Template) -> tuple[str | None, float]:
+    """Return the id (None: the active one) and the seconds of a frozen job's composition. Those of the template count
+    for jobs that a release before migration 0020 froze.
+    """
+    if job.composition_seconds is None:
+        return template.composition_id, template.duration_seconds
+    return job.composition_id, job.composition_seconds

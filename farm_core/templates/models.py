@@ -1,11 +1,11 @@
-"""Table of templates."""
+"""Tables of templates and of their former versions."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index
+from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
@@ -14,8 +14,8 @@ from farm_core.db.columns import json, moment
 class Template(SQLModel, table=True):
     """A frozen composition. `inputs` is the public manifest; `targets` (input id -> write target) is never returned.
 
-    The document is in storage under its content hash. A deleted template keeps its row while jobs or batches refer to
-    it.
+    The document is in storage under its content hash. A new version replaces the content and keeps the id. A deleted
+    template keeps its row while jobs or batches refer to it.
     """
 
     __tablename__ = "templates"
@@ -34,6 +34,31 @@ class Template(SQLModel, table=True):
     composition_id: str | None = None
     document_key: str
     project_id: str | None = None
+    version: int = Field(default=1, sa_column=Column(Integer, nullable=False, server_default="1"))
     created_at: datetime = moment()
     updated_at: datetime = moment()
     deleted_at: datetime | None = moment(nullable=True)
+
+
+class TemplateVersion(SQLModel, table=True):
+    """Content of a replaced template, for jobs that were created before (`Job.template_version`).
+
+    It is kept while the account has an open job from before `replaced_at`. The fields are those of `Template` that
+    freezing needs.
+    """
+
+    __tablename__ = "template_versions"
+    __table_args__ = (
+        PrimaryKeyConstraint("template_id", "version"),
+        Index("template_versions_document", "document_key"),
+    )
+
+    template_id: str = Field(foreign_key="templates.id")
+    version: int
+    account_id: str = Field(index=True)
+    inputs: list[dict[str, Any]] = json()
+    targets: dict[str, Any] = json()
+    composition_id: str | None = None
+    duration_seconds: float
+    document_key: str
+    replaced_at: datetime = moment()

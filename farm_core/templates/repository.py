@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import Select, bindparam, select, update
+from sqlalchemy import Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import load_only
 from sqlmodel import col
 
-from farm_core.templates.models import Template
+from farm_core.errors import Conflict
+from farm_core.templates.models import Template, TemplateVersion
 
 ORDER: Final = (col(Template.created_at).desc(), col(Template.id).desc())
 _GALLERY: Final = (
@@ -22,6 +23,12 @@ SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
 
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
 """Option for lists that show no inputs."""
+
+FORMER_VERSIONS_MAX: Final = 100
+"""Maximum number of former versions that a template keeps for waiting renders."""
+
+_VERSIONED: Final = ("inputs", "targets", "composition_id", "duration_seconds", "document_key")
+"""Fields of a template that a former version keeps."""
 
 _OWNED: Final = select(Template).where(
     col(Template.id) == bindparam("id"),
@@ -39,6 +46,34 @@ async def owned(session: AsyncSession, account_id: str, template_id: str) -> Tem
     """Return the account's template with this id, unless it is deleted."""
     found: Template | None = await session.scalar(_OWNED, {"id": template_id, "account_id": account_id})
     return found
+
+
+async def replace(session: AsyncSession, new: Template) -> Template | None:
+    """Replace the content of the account's template that has the id of `new`, and return the stored template.
+
+    Jobs that were created before keep the former version. The template keeps its id, creation time and the
+    description, unless `new` has one. Return None if there is no such template. Raises Conflict.
+    """
+    row = await session.scalar(_OWNED.with_for_update(key_share=True), {"id": new.id, "account_id": new.account_id})
+    if row is None:
+        return None
+    former = {name: getattr(row, name) for name in _VERSIONED}
+    if former != {name: getattr(new, name) for name in _VERSIONED}:
+        counted = select(func.count()).where(col(TemplateVersion.template_id) == row.id)
+        if int(await session.scalar(counted) or 0) >= FORMER_VERSIONS_MAX:
+            raise Conflict(
+                f"Waiting renders may need {FORMER_VERSIONS_MAX} former versions of this template. Replace it again when "
+                "they have ended, or cancel them."
+            )
+        kept = TemplateVersion(
+            template_id=row.id, version=row.version, account_id=row.account_id, replaced_at=new.updated_at, **former
+        )
+        session.add(kept)
+        row.version += 1
+    for name in (*_VERSIONED, "name", "width", "height", "fps", "project_id", "updated_at"):
+        setattr(row, name, getattr(new, name))
+    row.description = row.description if new.description is None else new.description
+    return row
 
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:

@@ -1,5 +1,5 @@
-"""Delete expired data: uploads, results, documents, media, finished jobs, their batches, deleted templates and
-unneeded segments."""
+"""Delete expired data: uploads, results, documents, media, finished jobs, their batches, deleted templates, former
+versions of templates, and unneeded segments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from typing import Final
 
 from farm_core.assets import repository as assets
 from farm_core.jobs import workers
-from farm_core.jobs.history import delete_batches, delete_jobs, delete_templates, expired_jobs, needed_keys
+from farm_core.jobs.history import (
+    delete_batches,
+    delete_jobs,
+    delete_template_versions,
+    delete_templates,
+    expired_jobs,
+    needed_keys,
+)
 from farm_core.jobs.shared_objects import delete_unneeded
 from farm_core.telemetry import logs
 from farm_core.usage.stored import forget_deleted
@@ -58,7 +65,7 @@ class SegmentReaper(Service):
 
 class ResultReaper(Service):
     """Delete videos, receipts, frozen documents and fetched media that no job needs, and documents of deleted
-    templates.
+    templates and versions.
 
     Jobs can share objects, so each object is checked by name. An object is deleted once it is older than the lifetime
     of results (an hour for documents of templates) and no template, no open job and no recent job refers to it.
@@ -106,13 +113,16 @@ class HistoryReaper(Service):
 
 
 class RowReaper(Service):
-    """Delete batches without jobs, and deleted templates that no job or batch refers to, in small transactions."""
+    """Delete batches without jobs, unneeded versions of templates, and deleted templates that no row refers to, in
+    small transactions.
+    """
 
     every_seconds = 3600.0
 
     async def tick(self) -> int:
-        """Check all batches once, then all templates, because batches refer to templates."""
+        """Check all batches and versions once, then all templates, because both refer to templates."""
         now = self.dependencies.clock.now()
+        await self._delete_versions(now - SPARED)
         lifetime = timedelta(days=self.dependencies.settings.result_days)
         for table, delete_rows, before in (
             ("batches", delete_batches, now - lifetime), ("templates", delete_templates, now - SPARED)
@@ -123,9 +133,16 @@ class RowReaper(Service):
                 page = partial(delete_rows, after=after, before=before, rows_max=BATCH)
                 after, deleted = await self.dependencies.database.single(page)
                 number += deleted
-            if number:
-                _log.info("deleted rows that nothing needs", table=table, rows=number)
+            _log_deleted(table, number)
         return 0
+
+    async def _delete_versions(self, before: datetime) -> None:
+        page = partial(delete_template_versions, before=before, rows_max=BATCH)
+        number = deleted = await self.dependencies.database.single(page)
+        while deleted == BATCH and not self._stopping:
+            deleted = await self.dependencies.database.single(page)
+            number += deleted
+        _log_deleted("template_versions", number)
 
 
 class ScratchReaper(Service):
@@ -152,6 +169,11 @@ class ScratchReaper(Service):
     def _older(self, prefix: str, age: timedelta) -> list[str]:
         before = self.dependencies.clock.now() - age
         return [stored.key for stored in self.dependencies.storage.listed(prefix) if stored.modified_at < before]
+
+
+def _log_deleted(table: str, rows: int) -> None:
+    if rows:
+        _log.info("deleted rows that nothing needs", table=table, rows=rows)
 
 
 async def _delete(dependencies: Dependencies, keys: Iterable[str]) -> None:

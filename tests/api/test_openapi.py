@@ -89,7 +89,7 @@ OPERATIONS = {
     "GET /animations/{id}", "POST /animations", "DELETE /animations/{id}",
 }  # fmt: skip
 EXTENSIONS = {
-    "GET /templates/{id}/still", "POST /templates/{id}/still", "GET /renders/{id}/thumbnail", "POST /renders/validate",
+    "PUT /templates/{id}", "PUT /templates/{id}/import", "GET /templates/{id}/still", "POST /templates/{id}/still", "GET /renders/{id}/thumbnail", "POST /renders/validate",
     "POST /batches", "GET /batches/{id}", "POST /batches/{id}/cancel",
 }  # fmt: skip
 

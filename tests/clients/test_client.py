@@ -16,7 +16,7 @@ from render_farm_client.tools import server
 
 from tests.api.conftest import own_world, settings, start
 from tests.api.workers import drawing
-from tests.api.world import Someone, World, bundle, document, layer, picture, text_template
+from tests.api.world import Someone, World, bundle, document, layer, picture, template_body, text_template
 
 pytestmark = pytest.mark.service
 __all__ = ["own_world", "settings", "start"]
@@ -52,6 +52,19 @@ def test_a_project_is_imported_rendered_and_downloaded(farm: FarmClient, ada: So
     assert (done.status, done.metadata) == ("completed", {"order": 1})
     assert farm.download(job.job_id, tmp_path / "out/card.mp4").read_bytes() == b"video"
     assert [one.job_id for one in farm.renders()] == [job.job_id]
+
+
+def test_a_template_is_replaced_by_a_new_version(farm: FarmClient, ada: Someone, tmp_path: Path) -> None:
+    project = tmp_path / "card.motion"
+    project.write_bytes(bundle(document(layer("n1", "Title", "text"), layer("n2", "Logo", "image", src=""))))
+    first = farm.import_template(project, name="Card", include_text=True)
+    project.write_bytes(bundle(document(layer("n1", "Headline", "text"), layer("n2", "Logo", "image", src=""))))
+    second = farm.replace_template_by_import(first.id, project)
+    assert (second.id, second.name, [one.id for one in second.inputs]) == (first.id, "Card", ["headline", "logo"])
+    third = farm.replace_template(first.id, template_body(name="Published"))
+    assert (third.id, third.name, farm.template(first.id).name) == (first.id, "Published", "Published")
+    with pytest.raises(ApiError, match="no such template"):
+        farm.replace_template("tpl_none", template_body())
 
 
 def test_failures_are_typed(farm: FarmClient, ada: Someone, tmp_path: Path) -> None:

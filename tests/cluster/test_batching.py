@@ -19,6 +19,7 @@ from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Outcome, RowsRefused, read_rows, unused_columns
 from cluster.commands import batch, template
 from cluster.commands.batch import NoProject
+from cluster.commands.template import NotPublished
 from farm_core.settings import ROOT
 from gpu_renderer.commands.local import InputRefused, LocalMedia
 from gpu_renderer.commands.options import Machine
@@ -340,3 +341,12 @@ def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys
 
     project.write_text(json.dumps(document(layer("n1", "Headline", "text"))))
     assert template.run(arguments(template, *words)) == 0, "a project without media has texts"
+
+    where = words[2:6]
+    assert template.run(arguments(template, "replace", made["id"], str(project), *where)) == 0
+    printed = capsys.readouterr().out
+    newer = json.loads(printed[printed.rindex("\n{\n") :])
+    assert (newer["id"], newer["name"]) == (made["id"], "Mine")
+    assert [one["id"] for one in newer["inputs"]] == ["headline"]
+    with pytest.raises(NotPublished, match="There is no such template"):
+        template.run(arguments(template, "replace", "tpl_none", str(project), *where))

@@ -82,13 +82,32 @@ def part_of(target: Path) -> Iterator[Path]:
 
 def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:
     """Import a project."""
-    data = {"includeText": "true" if include_text else "false"}
-    data |= {"name": name} if name else {}
-    data |= {"compId": comp_id} if comp_id else {}
     return Call(
-        "POST", "/templates/import", lambda answer: models.template(answer.json()), data=data, file=Path(path),
-        repeats=False,
+        "POST", "/templates/import", lambda answer: models.template(answer.json()),
+        data=_import_form(name, include_text, comp_id), file=Path(path), repeats=False,
     )  # fmt: skip
+
+
+def replace_template(template_id: str, body: Mapping[str, Any]) -> Call[Template]:
+    """Publish a document as a new version of a template."""
+    path = f"/templates/{segment(template_id)}"
+    return Call("PUT", path, lambda answer: models.template(answer.json()), json=dict(body))
+
+
+def replace_template_by_import(
+    template_id: str, path: str | Path, name: str | None, include_text: bool | None, comp_id: str | None
+) -> Call[Template]:
+    """Import a project as a new version of a template."""
+    return Call(
+        "PUT", f"/templates/{segment(template_id)}/import", lambda answer: models.template(answer.json()),
+        data=_import_form(name, include_text, comp_id), file=Path(path),
+    )  # fmt: skip
+
+
+def _import_form(name: str | None, include_text: bool | None, comp_id: str | None) -> dict[str, str]:
+    data = {} if include_text is None else {"includeText": "true" if include_text else "false"}
+    data |= {"name": name} if name else {}
+    return data | ({"compId": comp_id} if comp_id else {})
 
 
 def publish_template(body: Mapping[str, Any]) -> Call[Template]:

@@ -48,6 +48,17 @@ class FarmClient:
         """Make a template of an editor's document."""
         return self._send(calls.publish_template(body))
 
+    def replace_template(self, template_id: str, body: Mapping[str, Any]) -> Template:
+        """Replace a template by a new version, from an editor's document. Accepted renders keep the former version."""
+        return self._send(calls.replace_template(template_id, body))
+
+    def replace_template_by_import(
+        self, template_id: str, path: str | Path, *, name: str | None = None, include_text: bool | None = None,
+        comp_id: str | None = None,
+    ) -> Template:  # fmt: skip
+        """Replace a template by a new version, from a `.motion` project. What is None stays as it is."""
+        return self._send(calls.replace_template_by_import(template_id, path, name, include_text, comp_id))
+
     def template(self, template_id: str) -> Template:
         """One template."""
         return self._send(calls.template(template_id))

@@ -472,9 +472,27 @@ export class Operations {
     return this.transport.send<TemplateRecord>({ method: "GET", path: `/api/v1/templates/${encodeURIComponent(id)}`, answer: "json" });
   }
 
+  /** Replace Template */
+  replaceTemplate(id: string, body: TemplateRequest): Promise<TemplateRecord> {
+    return this.transport.send<TemplateRecord>({ method: "PUT", path: `/api/v1/templates/${encodeURIComponent(id)}`, body, answer: "json" });
+  }
+
   /** Delete Template */
   deleteTemplate(id: string): Promise<Deleted> {
     return this.transport.send<Deleted>({ method: "DELETE", path: `/api/v1/templates/${encodeURIComponent(id)}`, answer: "json" });
+  }
+
+  /** Replace Template By Import */
+  replaceTemplateByImport(id: string, body: {
+    file: Blob;
+    /** The composition's name when left out. */
+    name?: string;
+    description?: string;
+    /** The project's active composition when left out. */
+    compId?: string;
+    includeText?: "true" | "false";
+  }): Promise<ImportedTemplate> {
+    return this.transport.send<ImportedTemplate>({ method: "PUT", path: `/api/v1/templates/${encodeURIComponent(id)}/import`, form: body, answer: "json" });
   }
 
   /** Create Render */

@@ -1,0 +1,135 @@
+"""`PUT /v1/templates/{id}`: a new version keeps the id, and accepted renders keep the former version."""
+
+from __future__ import annotations
+
+import base64
+import random
+from typing import Any
+
+import pytest
+
+from farm_core.templates.repository import FORMER_VERSIONS_MAX
+from tests.api.world import Someone, World, bundle, document, field, layer, template_body
+
+pytestmark = pytest.mark.service
+OLD = document(layer("n1", "Photo", "image", src="blob:https://x/1"), layer("n2", "Title", "text"))
+NEW = document(layer("n1", "Logo", "image", src=""), layer("n2", "Title", "text"), layer("n3", "Subtitle", "text"))
+
+
+def text_body(label: str, **changes: Any) -> dict[str, Any]:
+    stored = document(layer("n1", label, "text"), fields=[field("headline", "text", "n1", "Text", "content")])
+    inputs = [{"id": "headline", "label": label, "kind": "text"}]
+    return template_body(name=label, document=stored, inputs=inputs) | changes
+
+
+def imported(caller: Someone, method: str, path: str, project: dict[str, Any], **fields: str) -> dict[str, Any]:
+    files = {"file": ("project.motion", bundle(project))}
+    answer = caller.world.client.request(method, f"/api/v1{path}", files=files, data=fields, headers=caller.headers)
+    assert answer.status_code == (201 if method == "POST" else 200), answer.text
+    made: dict[str, Any] = answer.json()
+    return made
+
+
+def put(caller: Someone, path: str, **options: Any) -> Any:
+    return caller.world.client.put(f"/api/v1{path}", headers=caller.headers, **options)
+
+
+def versions(world: World, template_id: str) -> list[int]:
+    rows = world.database.execute(
+        "SELECT template_version FROM jobs WHERE template_id = %s ORDER BY created_at", (template_id,)
+    )
+    return [row[0] for row in rows.fetchall()]
+
+
+def test_a_new_version_keeps_the_id_and_is_what_later_renders_are_checked_against(own_world: World) -> None:
+    ada = own_world.account()
+    first = ada.post("/templates", json=text_body("Old", description="For launches")).json()
+    assert ada.render(first["id"], inputs={"headline": "a"}).status_code == 201
+    own_world.clock.advance(1)
+    answer = put(ada, f"/templates/{first['id']}", json=template_body(name="New"))
+    assert answer.status_code == 200
+    second = answer.json()
+    assert (second["id"], second["createdAt"]) == (first["id"], first["createdAt"])
+    assert (second["name"], second["description"], len(second["inputs"])) == ("New", "For launches", 4)
+    assert second["updatedAt"] > first["updatedAt"]
+    assert ada.get(f"/templates/{first['id']}").json() == second
+    assert ada.get("/templates").json()["items"] == [second]
+    assert [one["field"] for one in ada.render(first["id"], inputs={"headline": "a"}).json()["errors"]] == ["photo"]
+    assert ada.render(first["id"]).status_code == 201
+    assert versions(own_world, first["id"]) == [1, 2]
+
+
+def test_an_equal_version_is_no_new_one(world: World) -> None:
+    ada = world.account()
+    template_id = ada.post("/templates", json=text_body("Old")).json()["id"]
+    for name in ("Old", "Renamed"):
+        assert put(ada, f"/templates/{template_id}", json=text_body("Old", name=name)).json()["name"] == name
+        ada.render(template_id, inputs={})
+    assert versions(world, template_id) == [1, 1]
+
+
+def test_an_import_keeps_what_the_form_leaves_out_and_warns_of_inputs_that_changed(world: World) -> None:
+    ada = world.account()
+    fields = {"name": "Card", "description": "For launches", "includeText": "true", "compId": "comp_root"}
+    first = imported(ada, "POST", "/templates/import", OLD, **fields)
+    assert [one["id"] for one in first["inputs"]] == ["photo", "title"]
+    second = imported(ada, "PUT", f"/templates/{first['id']}/import", NEW)
+    assert [one["id"] for one in second["inputs"]] == ["logo", "title", "subtitle"]
+    assert [second[name] for name in ("id", "name", "description", "createdAt")] == [
+        first[name] for name in ("id", "name", "description", "createdAt")
+    ]
+    assert second["warnings"][:2] == [
+        "Input 'photo' is gone: requests with it are refused.",
+        "Input 'logo' is required now: requests without it are refused.",
+    ]
+    third = imported(ada, "PUT", f"/templates/{first['id']}/import", NEW, name="Other", includeText="false")
+    assert (third["name"], [one["id"] for one in third["inputs"]]) == ("Other", ["logo"])
+    kinds = imported(ada, "PUT", f"/templates/{first['id']}/import", OLD, includeText="true")
+    assert "Input 'logo' is gone: requests with it are refused." in kinds["warnings"]
+
+
+def test_only_the_accounts_own_templates_can_be_replaced(world: World) -> None:
+    ada, eve = world.account(), world.account("eve")
+    template_id = ada.template()
+    files = {"file": ("project.motion", bundle(NEW))}
+    for path in (f"/templates/{template_id}", "/templates/tpl_none", "/templates/..."):
+        assert put(eve, path, json=text_body("Mine")).status_code == 404
+        assert put(eve, f"{path}/import", files=files).status_code == 404
+    before = ada.get(f"/templates/{template_id}").json()
+    for bad in (text_body("Bad", fps=0), template_body(document={"scene": {}})):
+        assert put(ada, f"/templates/{template_id}", json=bad).status_code == 400
+    assert put(ada, f"/templates/{template_id}/import", files={"file": ("a", b"no project")}).status_code == 400
+    assert ada.get(f"/templates/{template_id}").json() == before
+    ada.delete(f"/templates/{template_id}")
+    assert put(ada, f"/templates/{template_id}", json=text_body("Late")).status_code == 404
+
+
+def test_a_version_counts_in_the_storage_of_its_account(world: World) -> None:
+    ada = world.account()
+    template_id = ada.template()
+    world.limit(ada.account_id, maxStorageBytes=1)
+    answer = put(ada, f"/templates/{template_id}", json=text_body("New"))
+    assert (answer.status_code, answer.json()["kind"]) == (403, "storage_bytes")
+    assert ada.get(f"/templates/{template_id}").json()["name"] == "Card"
+
+
+def test_former_versions_that_waiting_renders_may_need_are_limited(world: World) -> None:
+    ada = world.account()
+    template_id = ada.template()
+    world.database.execute(
+        "INSERT INTO template_versions (template_id, version, account_id, inputs, targets, duration_seconds, document_key,"
+        " replaced_at) SELECT %s, n + 1000, %s, '[]', '{}', 1, 'documents/none', now() FROM generate_series(1, %s) AS n",
+        (template_id, ada.account_id, FORMER_VERSIONS_MAX),
+    )
+    answer = put(ada, f"/templates/{template_id}", json=text_body("New"))
+    assert answer.status_code == 409
+    assert "former versions" in answer.json()["message"]
+
+
+def test_a_large_project_replaces_a_template_by_import_only(world: World) -> None:
+    ada = world.account()
+    template_id = ada.template()
+    note = base64.b64encode(random.Random(1).randbytes(12_000_000)).decode()  # 12 MB zipped, too
+    large = {**NEW, "comps": {"comp_root": {**NEW["comps"]["comp_root"], "note": note}}}
+    assert put(ada, f"/templates/{template_id}", json=text_body("New", document=large)).status_code == 413
+    imported(ada, "PUT", f"/templates/{template_id}/import", large)

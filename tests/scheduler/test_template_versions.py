@@ -1,0 +1,142 @@
+"""Renders of a template that is replaced while they wait are frozen from the version of their creation."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from sqlalchemy import select, text
+from sqlmodel import col
+
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job
+from farm_core.jobs.repository import wake_schedulers
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
+from farm_core.storage.port import Storage
+from farm_core.templates import repository
+from farm_core.templates.models import Template, TemplateVersion
+from scheduler.maintenance.retention import ResultReaper, RowReaper
+from tests.clock import ManualClock
+from tests.farm_core import rows
+from tests.scheduler.farm import FarmUnderTest, farm, furnish, parts_for
+
+pytestmark = pytest.mark.service
+HEADLINE = [{"id": "headline", "label": "Headline", "kind": "text", "required": False}]
+
+
+def document(name: str) -> dict[str, Any]:
+    nodes = [{"id": "root", "name": name, "parent": None, "children": [], "visible": True, "components": []}]
+    return {"version": "1.8.0", "scene": {"nodes": nodes}, "animation": {}}
+
+
+def template(storage: Storage, name: str, **columns: Any) -> Template:
+    """Store a document; return a template of it, which is not stored yet."""
+    key = f"documents/{name}.json"
+    storage.put_bytes(key, orjson.dumps(document(name)))
+    values: dict[str, Any] = {
+        "id": "tpl_card", "account_id": "acc_a", "name": name, "width": 64, "height": 64, "fps": 30,
+        "duration_seconds": 1, "inputs": [], "targets": {}, "document_key": key,
+    }  # fmt: skip
+    return Template(**values | columns)
+
+
+async def replaced(database: Database, new: Template) -> int:
+    """Replace the template; return its version."""
+    async with database.work() as session:
+        row = await repository.replace(session, new)
+        assert row is not None
+        return row.version
+
+
+async def frozen_name(under_test: FarmUnderTest, job: Job) -> str:
+    assert (job.status, job.error) == ("completed", None)
+    return str(orjson.loads(under_test.storage.get_bytes(str(job.document_key)))["scene"]["nodes"][0]["name"])
+
+
+async def kept_versions(database: Database) -> list[int]:
+    async with database.reading() as session:
+        return list(await session.scalars(select(col(TemplateVersion.version)).order_by(col(TemplateVersion.version))))
+
+
+def test_waiting_renders_get_the_version_of_their_creation(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            async with under_test.database.work() as session:
+                session.add(template(under_test.storage, "first"))
+                await session.execute(text("UPDATE queue_state SET paused_at = now()"))
+            jobs = [await under_test.create(seconds=1, template_id="tpl_card")]
+            for name in ("second", "third"):
+                version = await replaced(under_test.database, template(under_test.storage, name))
+                jobs.append(await under_test.create(seconds=1, template_id="tpl_card", template_version=version))
+            async with under_test.database.work() as session:
+                await session.execute(text("UPDATE queue_state SET paused_at = NULL"))
+                await wake_schedulers(session)
+            names = [await frozen_name(under_test, await under_test.ended(job_id)) for job_id in jobs]
+            assert names == ["first", "second", "third"]
+
+    asyncio.run(story())
+
+
+def test_a_render_whose_version_is_gone_gets_the_newest_if_its_inputs_fit(database_url: str, tmp_path: Path) -> None:
+    inputs = [{"id": "headline", "label": "Headline", "kind": "text", "required": True}]
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test:
+            async with under_test.database.work() as session:
+                session.add(template(under_test.storage, "newest", inputs=inputs, version=5))
+            fits, lacks, unknown = [
+                await under_test.ended(await under_test.create(seconds=1, template_id="tpl_card", inputs=values))
+                for values in ({"headline": "a"}, {}, {"headline": "a", "photo": "https://media.example.com/a.png"})
+            ]
+            assert await frozen_name(under_test, fits) == "newest"
+            replaced_by = "The template was replaced by a new version"
+            assert (lacks.status, lacks.error) == ("failed", f"{replaced_by}: it needs input 'headline'.")
+            assert (unknown.status, unknown.error) == ("failed", f"{replaced_by}: it has no input 'photo'.")
+
+    asyncio.run(story())
+
+
+def test_a_version_and_its_document_go_once_no_open_render_is_older(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        now = utc_now()
+        first = template(storage, "first")
+        async with database.work() as session:
+            session.add(first)
+            await session.flush()
+            session.add(rows.job(first, id="job_old", created_at=now - timedelta(minutes=1)))
+            session.add(rows.job(first, id="job_racing", created_at=now + timedelta(minutes=50)))
+            session.add(rows.job(first, id="job_later", created_at=now + timedelta(minutes=61)))
+        await replaced(database, template(storage, "second", updated_at=now))
+        await replaced(database, template(storage, "third", updated_at=now + timedelta(hours=2)))
+
+        async def reap(after: timedelta) -> list[int]:
+            dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + after))
+            await RowReaper(dependencies).tick()
+            await ResultReaper(dependencies).tick()
+            return await kept_versions(database)
+
+        for job_id in ("job_old", "job_racing"):
+            assert await reap(timedelta(hours=9)) == [1, 2]
+            async with database.work() as session:
+                job = await session.get_one(Job, job_id)
+                job.status, job.finished_at = "cancelled", now
+        assert await reap(timedelta(minutes=59)) == [1, 2], "a running request can still use it"
+        assert await reap(timedelta(hours=9)) == [2], "job_later is older than the second replacement"
+        left = {stored.key for stored in storage.listed("documents/")}
+        assert {"documents/second.json", "documents/third.json"} < left
+        assert "documents/first.json" not in left
+        async with database.work() as session:
+            job = await session.get_one(Job, "job_later")
+            job.status, job.finished_at = "cancelled", now
+        assert await reap(timedelta(hours=9)) == []
+        await database.close()
+
+    asyncio.run(story())
