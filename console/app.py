@@ -19,6 +19,7 @@ from console.audit.endpoints import router as audit
 from console.batch.endpoints import router as batch
 from console.guard import Guard
 from console.library.endpoints import router as templates
+from console.library.imports import router as imports
 from console.live.endpoints import router as live
 from console.live.hub import Hub
 from console.overview.endpoints import router as overview
@@ -37,6 +38,7 @@ ROUTERS: Final = (
     render_actions,
     selection,
     renders,
+    imports,
     templates,
     playground,
     batch,

@@ -95,7 +95,6 @@ async def ingest(
     Raises IngestFailed if another attempt would fail too. After any other error, another attempt can succeed.
     """
     _check_room(job)
-    _check_inputs(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     values = _values_of(job, fields)
     given = {
@@ -147,9 +146,10 @@ def _check_room(job: ClaimedJob) -> None:
         raise IngestFailed(FULL)
 
 
-def _check_inputs(job: ClaimedJob) -> None:
+def check_inputs(job: ClaimedJob) -> None:
     """Raise IngestFailed if the inputs do not fit the template. This happens if a job is created again after its
-    version of the template is gone."""
+    version of the template is gone. Stills need no inputs.
+    """
     declared = {one["id"]: one["required"] for one in job.template_inputs}
     unknown = sorted(job.inputs.keys() - declared.keys())
     missing = sorted(name for name, is_required in declared.items() if is_required and job.inputs.get(name) is None)

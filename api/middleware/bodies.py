@@ -14,7 +14,9 @@ from farm_core.errors import PayloadTooLarge
 from farm_core.sizes import in_words
 
 BODY_BYTES_MAX: Final = 10 * 1024 * 1024
-UPLOAD_PATHS: Final = re.compile(r"/api/v1/assets|/console/uploads|(?:/api/v1|/console)/templates/(?:[^/]+/)?import")
+UPLOAD_PATHS: Final = re.compile(
+    r"/api/v1/(?:assets|templates/(?:[^/]+/)?import)|/console/(?:uploads|templates/(?:import|(?!import/)[^/]+/replace))"
+)
 """Routes that read multipart bodies with limits of their own (`api/uploads.py`)."""
 _DISCARD_BYTES_MAX: Final = 64 * 1024 * 1024
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -80,7 +80,7 @@ async def import_bundle(
     known = [] if former is None else list(former.inputs)
     stored = record(await _store(session, state, caller, draft, former))
     required = [field.id for field in draft.fields if field.required]
-    warnings = [*_changes(known, draft.fields), *warnings] if former is not None else warnings
+    warnings = [*changes(known, draft.fields), *warnings] if former is not None else warnings
     return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)
 
 
@@ -171,7 +171,7 @@ def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[Templa
     return draft, warnings
 
 
-def _changes(former: Sequence[Mapping[str, Any]], fields: Sequence[InputField]) -> list[str]:
+def changes(former: Sequence[Mapping[str, Any]], fields: Sequence[InputField]) -> list[str]:
     """Return warnings about a new version that can refuse requests which the former one accepted."""
     was_required = {one["id"]: one["required"] for one in former}
     kinds, former_kinds = {field.id: field.kind for field in fields}, {one["id"]: one["kind"] for one in former}

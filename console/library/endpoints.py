@@ -1,9 +1,7 @@
-"""Gallery of templates, page of a template, and import of projects, which shows its findings before it stores anything."""
+"""Gallery of templates, and page of a template."""
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Query, Request
@@ -12,26 +10,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
 
-from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
-from api.templates import service
 from api.templates.schemas import NAME_LENGTH_MAX
-from api.uploads import Upload, received
 from console import keyset, pictures
 from console.charts import template_use
-from console.library import pending
-from console.library.choice import chosen, one_line
-from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
+from console.library.choice import one_line
 from console.pages import page
 from console.renders.listing import Filters, listing
-from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
+from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.audit.log import record
-from farm_core.errors import BadRequest, NothingToExpose
+from farm_core.errors import BadRequest
 from farm_core.templates import repository
 from farm_core.templates.models import Template
-from farm_core.usage.stored import charge, check_room, forget
 
 router = APIRouter(prefix="/templates")
 PAGE_SIZE: Final = 24
@@ -69,56 +61,6 @@ async def gallery(
     filters = {"text": text, "order": "name" if by_name else ""}
     values: dict[str, Any] = {"rows": shown, "following": following, "after": after, "filters": filters}
     return page(request, "library/gallery.html", title="Templates", **values)
-
-
-@router.get("/import")
-@router.get("/import/{upload_id}")
-async def import_again(viewer: ViewerOf) -> Response:
-    """Redirect to the gallery, where imports start. A reload after an upload requests these addresses."""
-    return RedirectResponse("/console/templates", 303)
-
-
-@router.post("/import")
-async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
-    """Show the result of importing the uploaded project. Store only the upload, for an hour."""
-    account_id, upload_id = viewer.account.id, ""
-    async with received(request, viewer.account.id, viewer.caller.limits.max_upload_bytes) as upload:
-        check_upload(viewer, request, upload.fields)
-        found = await findings(state, account_id, upload.path, upload.fields.get("name", ""))
-        if found.fault is None:
-            upload_id = await _store_pending(state, viewer, upload, found)
-    if found.fault is None:
-        key = pending.document_key(account_id, upload_id)
-        found = await draw_picture(state, subject_of(found, account_id, origin_of(request), key), found)
-        if found.picture:
-            await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
-    values: dict[str, Any] = {"findings": found, "upload_id": upload_id, "filename": upload.filename or "project"}
-    return page(request, "library/findings.html", title="Import a template", **values)
-
-
-@router.get("/import/{upload_id}/picture.jpg")
-async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) -> Response:
-    """Return the preview frame of an upload."""
-    picture = await asyncio.to_thread(pending.picture, state.storage, viewer.account.id, upload_id)
-    return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
-
-
-@router.post("/import/{upload_id}")
-async def confirm_import(
-    request: Request,
-    viewer: ChangerOf,
-    state: AppStateOf,
-    work: Work,
-    upload_id: str,
-    name: Annotated[str, Form()] = "",
-) -> Response:
-    """Store the template of a checked upload, with the chosen inputs."""
-    form, name = await request.form(), one_line(name, "name", NAME_LENGTH_MAX)
-    template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form))
-    await record(work, viewer.actor, "import template", f"template {template_id}", {"name": name})
-    await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
-    await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
-    return RedirectResponse(f"/console/templates/{template_id}", 303)
 
 
 @router.get("/{template_id}")
@@ -203,27 +145,3 @@ def _visible(viewer: Viewer) -> Select[Template, Account]:
     joined = select(Template, Account).join(Account, col(Account.id) == col(Template.account_id))
     joined = joined.where(col(Template.deleted_at).is_(None))
     return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)
-
-
-async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
-    """Store the project until its import is confirmed. Return its id. Raises QuotaExceeded."""
-    account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
-    size = upload.bytes + len(found.document)
-    async with state.database.reading() as reading:
-        await check_room(reading, account_id, limit, size)
-    upload_id = await asyncio.to_thread(pending.keep, state.storage, account_id, upload.path, found.document)
-    async with state.database.work() as session:
-        await charge(session, account_id, pending.project_key(account_id, upload_id), size, limit)
-    return upload_id
-
-
-async def _import(
-    state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str, choose: service.Choice
-) -> str:
-    with pending.kept(state.storage, viewer.account.id, upload_id) as path:
-        try:
-            return (await service.import_bundle(work, state, viewer.caller, import_of(path, name), choose)).id
-        except NothingToExpose:
-            found = await findings(state, viewer.account.id, path, name)
-            found = replace(found, fields=choose(found.fields))
-            return (await service.publish(work, state, viewer.caller, publication_of(found))).id

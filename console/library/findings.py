@@ -94,8 +94,8 @@ def subject_of(found: Findings, account_id: str, origin: str, document_key: str)
 
 
 def import_of(path: Path, name: str) -> Upload:
-    """Return the import request for the file, with every text as an input."""
-    fields = {"includeText": "true"} | ({"name": name.strip()} if name.strip() else {})
+    """Return the import request for the file: its active composition, with every text as an input."""
+    fields = {"includeText": "true", "compId": ""} | ({"name": name.strip()} if name.strip() else {})
     return Upload(path, path.stat().st_size, None, path.name, fields)
 
 

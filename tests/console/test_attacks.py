@@ -100,7 +100,7 @@ def test_no_change_is_made_without_the_sessions_own_token(
     filled = re.sub(r"\{\w+\}", "0", path)
     for given in ({}, {"csrf": "0" * 64}, {"csrf": shared_member.csrf()}):
         kind: dict[str, Any] = {"data": given}
-        if filled in ("/templates/import", "/uploads"):
+        if filled in ("/templates/import", "/templates/0/replace", "/uploads"):
             kind["files"] = {"file": ("a.png", b"x")}
         assert shared_operator.client.post(f"/console{filled}", **kind).status_code == 403, given
         kind["files"] = {"file": ("a.png", b"x")}  # a form with the content type of uploads, on a route without uploads

@@ -123,3 +123,57 @@ def test_templates_of_others_keep_their_names(designer: Person, shared_member: P
     template = designer.api.template(name="Mine")
     assert shared_member.post(f"/templates/{template}/name", name="Yours").status_code == 404
     assert designer.api.get(f"/templates/{template}").json()["name"] == "Mine"
+
+
+def test_a_project_replaces_a_template_with_the_inputs_and_labels_of_before(
+    member: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    layers = [layer("n1", "Title", "text"), layer("n2", "Role", "text"), layer("n3", "Photo", "image", src="")]
+    project = tmp_path / "card.motion"
+    project.write_bytes(bundle(document(*layers)))
+    (upload,) = set(re.findall(r"imp_\w+", uploaded(member, project)))
+    form = {"name": "Card", "choice": "yes", "input": "title", "label.title": "Name of the guest"}
+    template = member.post(f"/templates/import/{upload}", **form).headers["location"].rpartition("/")[2]
+    layers[2] = layer("n3", "Logo", "image", src="")
+    project.write_bytes(bundle(document(*layers, layer("n4", "City", "text"))))
+
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{template}")
+    page.set_input_files("#replacement", project)
+    expect(page.get_by_text("Input 'photo' is gone")).to_be_visible()
+    expect(page.get_by_text("Input 'logo' is required now")).to_be_visible()
+    boxes = {"Name of the guest": True, "Role": False, "Logo": True, "City": False}
+    for label, ticked in boxes.items():
+        expect(page.get_by_label(f"{label} can differ in each render")).to_be_checked(checked=ticked)
+    page.get_by_label("City can differ in each render").check()
+    page.click("text=Replace the template")
+    expect(page.get_by_role("region", name="Inputs").locator("tbody tr")).to_have_count(3)
+    (stored,) = member.api.get("/templates").json()["items"]
+    assert (stored["id"], stored["name"]) == (template, "Card")
+    assert [one["label"] for one in stored["inputs"]] == ["Name of the guest", "Logo", "City"]
+
+
+def test_only_the_accounts_own_templates_are_replaced_and_only_with_the_session_s_token(
+    member: Person, operator: Person, project: Path
+) -> None:
+    template = member.api.template()
+    files = {"file": (project.name, project.read_bytes())}
+    address = f"/console/templates/{template}/replace"
+    assert operator.client.post(address, data={"csrf": operator.csrf()}, files=files).status_code == 404
+    assert member.client.post(address, data={"csrf": "none"}, files=files).status_code == 403
+    answer = member.client.post(address, data={"csrf": member.csrf()}, files=files)
+    (upload,) = set(re.findall(r"imp_\w+", answer.text))
+    assert member.client.post(f"{address}/{upload}", data={"name": "x"}).status_code == 403
+    assert operator.post(f"/templates/{template}/replace/{upload}", name="x").status_code == 404
+    assert member.get(f"/templates/{template}/replace/{upload}").headers["location"].endswith(f"/templates/{template}")
+    assert member.post(f"/templates/{template}/replace/{upload}", name="x").status_code == 303
+    assert member.api.get(f"/templates/{template}").json()["name"] == "x"
+
+
+def test_a_project_with_faults_does_not_replace_a_template(member: Person) -> None:
+    template = member.api.template()
+    files = {"file": ("broken.motion", b"no project")}
+    address = f"/console/templates/{template}/replace"
+    answer = member.client.post(address, data={"csrf": member.csrf()}, files=files)
+    assert "This project cannot replace the template" in answer.text
+    assert f'href="/console/templates/{template}"' in answer.text

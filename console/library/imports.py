@@ -1,0 +1,148 @@
+"""Import of projects as templates or as new versions of them. It shows its findings before it stores anything."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, Request
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import RedirectResponse, Response
+
+from api.app_state import AppState, origin_of
+from api.dependencies import AppStateOf, Work
+from api.pagination import checked_id
+from api.templates import service
+from api.templates.schemas import NAME_LENGTH_MAX
+from api.uploads import Upload, received
+from console.library import pending
+from console.library.choice import chosen, one_line, with_former_labels
+from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
+from console.pages import page
+from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
+from farm_core.audit.log import record
+from farm_core.errors import NothingToExpose
+from farm_core.templates.models import Template
+from farm_core.usage.stored import charge, check_room, forget
+
+router = APIRouter(prefix="/templates")
+
+
+@router.get("/import")
+@router.get("/import/{upload_id}")
+async def import_again(viewer: ViewerOf) -> Response:
+    """Redirect to the gallery, where imports start. A reload after an upload requests these addresses."""
+    return RedirectResponse("/console/templates", 303)
+
+
+@router.post("/import")
+async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
+    """Show the result of importing the uploaded project. Store only the upload, for an hour."""
+    return await _check(request, viewer, state, None)
+
+
+@router.get("/import/{upload_id}/picture.jpg")
+async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) -> Response:
+    """Return the preview frame of an upload."""
+    picture = await asyncio.to_thread(pending.picture, state.storage, viewer.account.id, upload_id)
+    return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
+
+
+@router.post("/import/{upload_id}")
+async def confirm_import(
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str,
+    name: Annotated[str, Form()] = "",
+) -> Response:  # fmt: skip
+    """Store the template of a checked upload, with the chosen inputs."""
+    return await _confirm(request, viewer, state, work, upload_id, name, None)
+
+
+@router.get("/{template_id}/replace")
+@router.get("/{template_id}/replace/{upload_id}")
+async def replace_again(viewer: ViewerOf, template_id: str) -> Response:
+    """Redirect to the page of the template, where replacements start."""
+    return RedirectResponse(f"/console/templates/{checked_id(template_id, 'template')}", 303)
+
+
+@router.post("/{template_id}/replace")
+async def check_replacement(request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str) -> Response:
+    """Show what the uploaded project would be as the next version of the template. Store only the upload."""
+    return await _check(request, viewer, state, template_id)
+
+
+@router.post("/{template_id}/replace/{upload_id}")
+async def confirm_replacement(
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, upload_id: str,
+    name: Annotated[str, Form()] = "",
+) -> Response:  # fmt: skip
+    """Replace the template by a checked upload, with the chosen inputs."""
+    former = await service.replaceable(state, viewer.caller, template_id)
+    return await _confirm(request, viewer, state, work, upload_id, name, former)
+
+
+async def _check(request: Request, viewer: Viewer, state: AppState, template_id: str | None) -> Response:
+    account_id, upload_id = viewer.account.id, ""
+    async with received(request, account_id, viewer.caller.limits.max_upload_bytes) as upload:
+        check_upload(viewer, request, upload.fields)
+        former = None if template_id is None else await service.replaceable(state, viewer.caller, template_id)
+        name = upload.fields.get("name", "") if former is None else former.name
+        found = await findings(state, account_id, upload.path, name)
+        if found.fault is None:
+            upload_id = await _store_pending(state, viewer, upload, found)
+    if found.fault is None:
+        key = pending.document_key(account_id, upload_id)
+        found = await draw_picture(state, subject_of(found, account_id, origin_of(request), key), found)
+        if found.picture:
+            await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
+    ticked, changes = {one.id for one in found.fields}, []
+    if former is not None and found.fault is None:
+        known = {str(one["id"]) for one in former.inputs}
+        ticked = {one.id for one in found.fields if one.required or one.id in known}
+        changes = service.changes(former.inputs, [one for one in found.fields if one.id in ticked])
+        found = replace(found, fields=with_former_labels(found.fields, former.inputs))
+    values: dict[str, Any] = {
+        "findings": found, "upload_id": upload_id, "filename": upload.filename or "project", "former": former,
+        "ticked": ticked, "changes": changes,
+    }  # fmt: skip
+    title = "Import a template" if former is None else f"New version of {former.name}"
+    return page(request, "library/findings.html", title=title, **values)
+
+
+async def _confirm(
+    request: Request, viewer: Viewer, state: AppState, work: AsyncSession, upload_id: str, name: str,
+    former: Template | None,
+) -> Response:  # fmt: skip
+    form, name = await request.form(), one_line(name, "name", NAME_LENGTH_MAX)
+    template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form), former)
+    action = "import template" if former is None else "replace template"
+    await record(work, viewer.actor, action, f"template {template_id}", {"name": name})
+    await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
+    await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
+    return RedirectResponse(f"/console/templates/{template_id}", 303)
+
+
+async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
+    """Store the project until its import is confirmed. Return its id. Raises QuotaExceeded."""
+    account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
+    size = upload.bytes + len(found.document)
+    async with state.database.reading() as reading:
+        await check_room(reading, account_id, limit, size)
+    upload_id = await asyncio.to_thread(pending.keep, state.storage, account_id, upload.path, found.document)
+    async with state.database.work() as session:
+        await charge(session, account_id, pending.project_key(account_id, upload_id), size, limit)
+    return upload_id
+
+
+async def _import(
+    state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str, choose: service.Choice,
+    former: Template | None,
+) -> str:  # fmt: skip
+    with pending.kept(state.storage, viewer.account.id, upload_id) as path:
+        try:
+            upload = import_of(path, name)
+            return (await service.import_bundle(work, state, viewer.caller, upload, choose, former)).id
+        except NothingToExpose:
+            found = await findings(state, viewer.account.id, path, name)
+            found = replace(found, fields=choose(found.fields))
+            return (await service.publish(work, state, viewer.caller, publication_of(found), former)).id
