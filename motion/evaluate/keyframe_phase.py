@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from motion.evaluate.context import EvaluationContext
 from motion.model.layer import Layer
+
+PARENTS_MAX: Final = 64
+"""Most parents above a layer that has phases. Layers deeper in a chain are resolved for every frame: looking at all parents of all of
+them would take the square of the chain's length."""
 
 KeySpans = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
 """A layer and its parents, each with the times of the first and the last key of the tracks that vary."""
@@ -32,9 +38,11 @@ def phase(context: EvaluationContext, layer: Layer) -> str | None:
 
 def _key_spans(layer: Layer) -> KeySpans:
     """Return the spans; empty unless keyframes of the layer and its parents are all that changes the layer."""
-    found = []
+    found: list[tuple[Layer, tuple[tuple[float, float], ...]]] = []
     current: Layer | None = layer
     while current is not None:
+        if len(found) > PARENTS_MAX:
+            return ()
         varying = [moving for moving in current.moving.values() if moving.varies]
         if current.is_3d or any(moving.expression is not None for moving in varying):
             return ()

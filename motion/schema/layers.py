@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from motion.errors import PropertyRefused
 from motion.evaluate.cloner import Clone, Cloning
 from motion.evaluate.mask_keys import mask_track
 from motion.evaluate.rigs import rig
@@ -42,6 +43,9 @@ PLACING = (
     "scaleX", "scaleY", "scaleZ", "anchorX", "anchorY", "anchorZ", "skew", "skewAxis",
 )  # fmt: skip
 """The property paths that a layer's place depends on."""
+
+REMAPS_MAX = 100
+"""Most groups in each other that remap time. Each layer in them looks at all of them in every frame."""
 
 KINDS_IN_SPACE = frozenset({"shape", "text", "image", "video", "null", "solid"})
 UNIT_SQUARE = (0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0)
@@ -154,7 +158,12 @@ def _remapped_by(parent: Layer | None) -> tuple[Layer, ...]:
     if parent is None:
         return ()
     own = any(path in parent.moving and parent.moving[path].has_keys for path in ("timeRemap", "precompTime"))
-    return (*parent.remapped_by, parent) if own and parent.is_time_unit else parent.remapped_by
+    if not (own and parent.is_time_unit):
+        return parent.remapped_by
+    if len(parent.remapped_by) == REMAPS_MAX:
+        fact = f"Layer “{parent.name}” lies in {REMAPS_MAX} groups that remap the time of their content, and remaps it, too"
+        raise PropertyRefused(f"{fact}; at most {REMAPS_MAX} such groups in each other are allowed.", "scene.nodes")
+    return (*parent.remapped_by, parent)
 
 
 def _moves(moving: Mapping[str, Moving], parent: Layer | None) -> bool:

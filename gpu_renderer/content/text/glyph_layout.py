@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from gpu_renderer.content.text.families import Fonts, drawn_size
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
-from gpu_renderer.content.text.shaping import NO_LIGATURES, shaped, shaped_width
+from gpu_renderer.content.text.shaping import CACHED_MAX, NO_LIGATURES, prefix_widths, shaped, shaped_width
 from gpu_renderer.content.vector.mask import expanded
 from motion.evaluate.expressions.values import SPACE
 from motion.evaluate.matrix4 import product, scaled, translation, turned
@@ -44,6 +44,7 @@ AT_REST = GlyphPose()
 CHORDS = 24
 """Number of chords of a curved segment, at equal steps of its parameter. A straight segment is one chord."""
 WIDTHS_MAX = 8192
+SPANS_MAX = 1024
 GLYPHS_MAX = 200
 """Number of glyphs above which per-character 3D keeps the text as one flat plane."""
 REGULAR = 400.0
@@ -126,21 +127,30 @@ def _advances(letters: list[GlyphPlace], fonts: Fonts) -> Iterator[float]:
     Inside a span of equal style it is the difference of prefix widths. Inside a run every letter is its own span.
     """
     numbered = enumerate(letters)
-    for _, span in groupby(numbered, key=lambda entry: entry[0] if entry[1].in_run else -1):
-        text, before = "", 0.0
-        for _, letter in span:
-            text += letter.character
-            width = _width(text, letter.style, fonts, spaced=True)
+    for _, group in groupby(numbered, key=lambda entry: entry[0] if entry[1].in_run else -1):
+        span, before = [letter for _, letter in group], 0.0
+        for letter, width in zip(span, _prefix_widths(span, fonts), strict=True):
             yield width - before + letter.pose.tracking
             before = width
 
 
+def _prefix_widths(span: list[GlyphPlace], fonts: Fonts) -> Sequence[float]:
+    """Return the widths of the beginnings of a span. They are cached because animators pose the same letters in every frame."""
+    text, style = "".join(letter.character for letter in span), span[0].style
+    return (_widths if len(text) <= CACHED_MAX else _widths.__wrapped__)(text, style, fonts)
+
+
+@lru_cache(SPANS_MAX)
+def _widths(text: str, style: TextStyle, fonts: Fonts) -> tuple[float, ...]:
+    spacing = style.letter_spacing
+    off = NO_LIGATURES if spacing else ()
+    return tuple(prefix_widths(text, chain_of(style, fonts), drawn_size(style.size), spacing, off))
+
+
 @lru_cache(WIDTHS_MAX)
-def _width(text: str, style: TextStyle, fonts: Fonts, *, spaced: bool = False) -> float:
-    """Return a text's width in px. It is cached because animators pose the same letters in every frame."""
-    spacing = style.letter_spacing if spaced else 0.0
-    glyphs = shaped(text, chain_of(style, fonts), off=NO_LIGATURES if spacing else ())
-    return shaped_width(glyphs, drawn_size(style.size)) + spacing * sum(glyph.is_spaced for glyph in glyphs)
+def _width(character: str, style: TextStyle, fonts: Fonts) -> float:
+    """Return a character's width in px. It is cached because animators pose the same letters in every frame."""
+    return shaped_width(shaped(character, chain_of(style, fonts)), drawn_size(style.size))
 
 
 def _along(line: list[GlyphPlace], wanted: TextPath, align: str) -> Iterator[GlyphPlace]:

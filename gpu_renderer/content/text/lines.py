@@ -7,7 +7,13 @@ from functools import lru_cache
 
 from gpu_renderer.content.text.families import FontChain, Fonts, Style, drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed
-from gpu_renderer.content.text.shaping import NO_LIGATURES, shaped, shaped_width
+from gpu_renderer.content.text.shaping import (
+    NO_LIGATURES,
+    PREFIX_MAX,
+    is_left_to_right,
+    shaped,
+    shaped_width,
+)
 from motion.snapshot import TextSource, TextStyle
 
 SIDE_PADDING_PX, END_PADDING_PX = 12.0, 8.0
@@ -31,15 +37,30 @@ def broken(content: str, style: TextStyle, box_width: float | None, fonts: Fonts
 
 
 def _wrapped(paragraph: str, style: TextStyle, box_width: float, fonts: Fonts) -> list[str]:
-    lines, line = [], ""
+    """Return the lines of a paragraph. A word that is wider than the box has a line of its own.
+
+    The words' widths are added up where each word is shaped on its own anyway, and in lines of more than PREFIX_MAX
+    characters: measuring every beginning of a line takes the square of its length.
+    """
+    chain, size, adds = chain_of(style, fonts), drawn_size(style.size), is_left_to_right(paragraph)
+    lines: list[list[str]] = []
+    length, width = 0, 0.0  # of the last line
     for word in paragraph.split(" "):
-        longer = f"{line} {word}" if line else word
-        if line and line_width(longer, style, fonts) > box_width:
-            lines.append(line)
-            line = word
+        if lines and length:
+            longer = length + 1 + len(word)
+            if adds or longer > PREFIX_MAX:
+                wider = shaped_width(shaped(f" {word}", chain), size, width)
+            else:
+                wider = shaped_width(shaped(" ".join((*lines[-1], word)), chain), size)
+            if wider + (longer - 1) * style.letter_spacing <= box_width:
+                lines[-1].append(word)
+                length, width = longer, wider
+                continue
+            lines.append([word])
         else:
-            line = longer
-    return [*lines, line]
+            lines[-1:] = [[word]]  # spaces at the start of a line are dropped
+        length, width = len(word), shaped_width(shaped(word, chain), size)
+    return [" ".join(words) for words in lines]
 
 
 def line_width(line: str, style: TextStyle, fonts: Fonts) -> float:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import groupby
+from itertools import accumulate, groupby, islice
+from typing import Final
 
 import uharfbuzz as hb
 from fontTools import unicodedata as scripts
@@ -34,6 +35,10 @@ See animation.md 7.3.
 _WORDS = re.compile("[ \u00ad\u200b\u200e\u200f\ufeff]|[^ \u00ad\u200b\u200e\u200f\ufeff]+")
 """Words. A space is a word of its own, and so is an invisible character that ends kerning in browsers."""
 _JOINER = "\u200d"
+PREFIX_MAX: Final = 128
+"""Most characters of a word, or of a line with right-to-left letters, whose beginnings are each shaped."""
+CACHED_MAX: Final = 256
+"""Most characters of a line whose glyphs are cached: they take 130 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +75,61 @@ def shaped(text: str, chain: FontChain, *, off: tuple[str, ...] = (), by_words: 
     `off`: OpenType features to turn off. `by_words`: shape each word on its own, as a canvas does. Otherwise letters
     are also kerned with spaces, as in SVG documents. `base`: direction of the line.
     """
-    return _shaped_line(text.translate(_BLANKS), chain, off, by_words, base)
+    shape = _shaped_line if len(text) <= CACHED_MAX else _shaped_line.__wrapped__
+    return shape(text.translate(_BLANKS), chain, off, by_words, base)
 
 
-def shaped_width(glyphs: Shaped, size: float) -> float:
-    """Return the width in px at a drawn size, without letter spacing."""
-    return sum(glyph.width(size) for glyph in glyphs)
+def shaped_width(glyphs: Iterable[Glyph], size: float, start: float = 0.0) -> float:
+    """Return the width in px at a drawn size, without letter spacing, added to `start`."""
+    return sum((glyph.width(size) for glyph in glyphs), start)
+
+
+def is_left_to_right(text: str) -> bool:
+    """Return True if no character of the text runs to the left."""
+    return not any(levels(text))
+
+
+def prefix_widths(
+    text: str, chain: FontChain, size: float, spacing: float, off: tuple[str, ...] = ()
+) -> Iterator[float]:
+    """Yield the width in px of the first character, the first two characters and so on, each as a canvas measures it.
+
+    In a word, or in a text with right-to-left letters, of more than PREFIX_MAX characters, the advances of all glyphs
+    are added up instead: shaping each beginning takes the square of the length.
+    """
+    text = text.translate(_BLANKS)
+    pieces = _WORDS.findall(text) if is_left_to_right(text) else [text]
+    width, count = 0.0, 0
+    for piece in pieces:
+        grown = (
+            _grown(piece, chain, size, width, off)
+            if len(piece) <= PREFIX_MAX
+            else _added(piece, chain, size, width, off)
+        )
+        before = count
+        for width, spaced in grown:
+            count = before + spaced
+            yield width + spacing * count
+
+
+def _grown(
+    piece: str, chain: FontChain, size: float, start: float, off: tuple[str, ...]
+) -> Iterator[tuple[float, int]]:
+    """Yield the width after each character, and the number of spaced glyphs in the piece: each beginning is shaped."""
+    for end in range(1, len(piece) + 1):
+        glyphs = _shaped_line(piece[:end], chain, off, True, "L")
+        yield shaped_width(glyphs, size, start), sum(glyph.is_spaced for glyph in glyphs)
+
+
+def _added(
+    piece: str, chain: FontChain, size: float, start: float, off: tuple[str, ...]
+) -> Iterator[tuple[float, int]]:
+    """Yield the same from the glyphs of the whole piece. A cluster's width counts from its first character."""
+    moves, spaced = [0.0] * len(piece), [0] * len(piece)
+    for glyph in _shaped_line.__wrapped__(piece, chain, off, True, "L"):
+        moves[glyph.start] += glyph.width(size)
+        spaced[glyph.start] += glyph.is_spaced
+    yield from zip(islice(accumulate(moves, initial=start), 1, None), accumulate(spaced), strict=True)
 
 
 @lru_cache(maxsize=8192)
