@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, groupby, pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gpu_renderer.content.text.families import Fonts, drawn_size
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
@@ -85,24 +85,55 @@ def glyph_places(source: TextSource, box: tuple[float, float], fonts: Fonts) -> 
     return [place for place in places if place.character.strip(SPACE)]
 
 
-def glyph_style(index: int, base: TextStyle, runs: Sequence[TextRun]) -> tuple[TextStyle, bool]:
-    """Return the style of a code point, and True if a run gives it. Later runs override earlier ones key by key."""
-    over = [run for run in runs if run.start <= index < run.end]
-    values = {key: value for run in over for key in _RUN_KEYS if (value := getattr(run, key)) is not None}
-    return replace(base, **values) if values else base, bool(over)
+def glyph_styles(count: int, base: TextStyle, runs: Sequence[TextRun]) -> list[tuple[TextStyle, bool]]:
+    """Return the style of each code point, and True if a run gives it. Later runs override earlier ones key by key."""
+    if not runs:
+        return [(base, False)] * count
+    by_key = [_last_runs(count, [run for run in runs if getattr(run, key) is not None]) for key in _RUN_KEYS]
+    styles: dict[tuple[object, ...], TextStyle] = {}
+    found = []
+    for given, *over in zip(_last_runs(count, runs), *by_key, strict=True):
+        values = tuple(run and getattr(run, key) for key, run in zip(_RUN_KEYS, over, strict=True))
+        if values not in styles:
+            changes: dict[str, Any] = {
+                key: value for key, value in zip(_RUN_KEYS, values, strict=True) if value is not None
+            }
+            styles[values] = replace(base, **changes)
+        found.append((styles[values], given is not None))
+    return found
+
+
+def _last_runs(count: int, runs: Sequence[TextRun]) -> list[TextRun | None]:
+    """Return the last run over each code point. Each code point is visited once, however many runs cover it."""
+    found: list[TextRun | None] = [None] * count
+    free = list(range(count + 1))  # leads to the next code point without a run
+    for run in reversed(runs):
+        at = run.start
+        while at < min(count, run.end):
+            if found[at] is None:
+                found[at], free[at] = run, at + 1
+            free[at] = free[free[at]]
+            at = free[at]
+    return found
 
 
 def _lines(source: TextSource, fonts: Fonts) -> list[list[GlyphPlace]]:
     """Return the letters of each line. Indices include the newlines that wrapping puts in place of spaces."""
+    texts = broken(source.content, source.stored_style, source.stored_box_width, fonts)
+    styles = glyph_styles(sum(len(line) + 1 for line in texts), source.style, source.runs)
     lines, at = [], 0
-    for line_index, line in enumerate(broken(source.content, source.stored_style, source.stored_box_width, fonts)):
-        lines.append([_letter(source, at + offset, character, line_index) for offset, character in enumerate(line)])
+    for line_index, line in enumerate(texts):
+        lines.append(
+            [_letter(source, at + offset, character, styles, line_index) for offset, character in enumerate(line)]
+        )
         at += len(line) + 1
     return lines
 
 
-def _letter(source: TextSource, index: int, character: str, line_index: int) -> GlyphPlace:
-    style, in_run = glyph_style(index, source.style, source.runs)
+def _letter(
+    source: TextSource, index: int, character: str, styles: Sequence[tuple[TextStyle, bool]], line_index: int
+) -> GlyphPlace:
+    style, in_run = styles[index]
     pose = source.poses[index] if index < len(source.poses) else AT_REST
     if source.has_animators and index < len(source.measured_content):
         character = source.measured_content[index]

@@ -30,10 +30,18 @@ _SAMPLES = 12
 """Number of points along each segment at which its feather is sampled."""
 _FEATHERED_AREA_MAX_PX = 1 << 23
 """Largest raster on which feathers of vertices are computed: a 4K frame. Larger boxes have coarser pixels."""
+_TILE_PX = 16
+"""Side of a tile whose marked pixels are compared with all samples that can be nearest to one of them."""
+_COMPARED_MAX = 1 << 16
+"""Pixels times samples up to which comparing all of them takes less time than splitting the tile."""
+_SAMPLES_AT_ONCE = 2048
+_ROUNDING = 1e-6
+"""Share of a distance within which samples count as equally far: squares are compared in 32 bits."""
 _HARD = 128
 _FAR = np.float32(1e6)
 
 Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
 
 
 def mask_coverage(
@@ -205,20 +213,55 @@ def _ramped(inside: npt.NDArray[np.bool_], path: MaskPath, scale: float) -> Pixe
 
 
 def _nearest_widths(near: npt.NDArray[np.bool_], path: MaskPath, feathers: list[float], scale: float) -> Floats:
-    """Return for each marked pixel the feather at the nearest sample of the outline."""
-    rows, columns = near.shape
-    y, x = np.nonzero(near)
-    nearest = np.zeros(len(x), np.float32)
-    least = np.full(len(x), np.inf, np.float32)
-    at_x, at_y = (x + 0.5 - columns / 2) / scale, (y + 0.5 - rows / 2) / scale
+    """Return for each marked pixel the feather at the nearest sample of the outline, the first one of equally near ones."""
+    samples = []
     for index, start in enumerate(path.points):
         after = (index + 1) % len(path.points)
         for t in (step / _SAMPLES for step in range(_SAMPLES)):
-            px, py = _cubic(start, path.points[after], t)
-            squared = ((at_x - px) ** 2 + (at_y - py) ** 2).astype(np.float32)
-            closer = squared < least
-            least[closer] = squared[closer]
-            nearest[closer] = feathers[index] + (feathers[after] - feathers[index]) * t
+            samples.append(
+                (*_cubic(start, path.points[after], t), feathers[index] + (feathers[after] - feathers[index]) * t)
+            )
+    rows, columns = near.shape
+    at_x, at_y = ((np.arange(count) + 0.5 - count / 2) / scale for count in (columns, rows))
+    widths = np.zeros(near.shape, np.float32)
+    _fill_widths(widths, near, at_x, at_y, np.array(samples).T)
+    return widths[near]
+
+
+def _fill_widths(widths: Floats, near: npt.NDArray[np.bool_], at_x: Doubles, at_y: Doubles, samples: Doubles) -> None:
+    """Set the widths of a tile's marked pixels. Samples that are too far from the whole tile are left out, then the tile is split.
+
+    `at_x`, `at_y`: the pixels' columns and rows in px. `samples`: x, y and width of each sample, shape (3, samples).
+    """
+    if not near.any():
+        return
+    middle = (at_x[0] + at_x[-1]) / 2, (at_y[0] + at_y[-1]) / 2
+    radius = math.hypot(at_x[-1] - middle[0], at_y[-1] - middle[1])
+    away = np.hypot(samples[0] - middle[0], samples[1] - middle[1])
+    samples = samples[:, away <= (away.min() + 2 * radius) * (1 + _ROUNDING) + _ROUNDING]
+    if samples.shape[1] == 1:
+        widths[:] = samples[2, 0]
+    elif max(near.shape) <= _TILE_PX or near.size * samples.shape[1] <= _COMPARED_MAX:
+        y, x = np.nonzero(near)
+        widths[y, x] = _widths_at(at_x[x], at_y[y], samples)
+    else:
+        row, column = len(at_y) // 2, len(at_x) // 2
+        for rows in (slice(row), slice(row, None)):
+            for columns in (slice(column), slice(column, None)):
+                if (part := near[rows, columns]).size:
+                    _fill_widths(widths[rows, columns], part, at_x[columns], at_y[rows], samples)
+
+
+def _widths_at(x: Doubles, y: Doubles, samples: Doubles) -> Floats:
+    """Return the width of the sample that is nearest to each point."""
+    nearest, least = np.zeros(len(x), np.float32), np.full(len(x), np.inf, np.float32)
+    for first in range(0, samples.shape[1], _SAMPLES_AT_ONCE):
+        px, py, width = samples[:, first : first + _SAMPLES_AT_ONCE]
+        squared = ((x[:, None] - px) ** 2 + (y[:, None] - py) ** 2).astype(np.float32)
+        found = squared.argmin(axis=1)
+        distance = np.take_along_axis(squared, found[:, None], axis=1)[:, 0]
+        closer = distance < least
+        least[closer], nearest[closer] = distance[closer], width[found[closer]]
     return nearest
 
 

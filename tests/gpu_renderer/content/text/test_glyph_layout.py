@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gpu_renderer.content.text.glyph_layout import ArcPath, GlyphPlace, glyph_places, glyph_style
+from gpu_renderer.content.text.glyph_layout import ArcPath, GlyphPlace, glyph_places, glyph_styles
 from gpu_renderer.content.text.lines import line_width, measured_box
 from gpu_renderer.content.text.text_raster import fill_color, padding, spread
 from gpu_renderer.geometry.color import Rgba
@@ -62,9 +62,13 @@ def test_a_mark_takes_no_letter_spacing() -> None:
 
 def test_later_runs_win_key_by_key() -> None:
     runs = (TextRun(0, 3, size=20.0, fill="red"), TextRun(1, 2, fill="blue"))
-    style, in_run = glyph_style(1, TextStyle(), runs)
-    assert (style.size, style.fill, in_run) == (20.0, "blue", True)
-    assert glyph_style(3, TextStyle(), runs) == (TextStyle(), False)
+    found = glyph_styles(4, TextStyle(), runs)
+    assert [(style.size, style.fill, in_run) for style, in_run in found] == [
+        (20.0, "red", True),
+        (20.0, "blue", True),
+        (20.0, "red", True),
+        (TextStyle().size, TextStyle().fill, False),
+    ]
 
 
 def test_a_static_newline_in_animated_text_advances_like_a_space() -> None:
