@@ -13,6 +13,7 @@ from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import FilePlan, named
 from gpu_renderer.sound import JobSound
 from motion.build import build
+from motion.notices import bounded
 from motion.schema.stored import Document
 from scheduler.ports import AssemblyAssignment
 
@@ -31,7 +32,7 @@ def write_file(
     sound = _sound(assignment, output.parent, media) if wanted.has_sound and file_format.sound is not None else None
     blocks = sound.blocks() if sound is not None and sound.is_heard else None
     finish(segments, output, plan, blocks)
-    return () if sound is None else sound.warnings
+    return () if sound is None else bounded(sound.warnings)
 
 
 def _sound(assignment: AssemblyAssignment, scratch: Path, media: MediaCache) -> JobSound:

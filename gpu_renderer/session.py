@@ -51,13 +51,14 @@ from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as snapshot_at
 from motion.model.composition import Composition
 from motion.model.parity import REFERENCE, Parity
+from motion.notices import bounded
 from motion.schema.stored import Document
 from motion.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 SOURCE_SHOWN_MAX = 80
 """Maximum characters of a source in a warning."""
-BUILD = "35"
+BUILD = "36"
 """Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]
@@ -155,7 +156,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         found = (
             *self.composition.warnings, *self._contents.warnings, *self._sounds.warnings, *self._renderer.warnings
         )  # fmt: skip
-        return tuple(dict.fromkeys(found))
+        return bounded(found)
 
     def _source_name(self, source: str) -> str:
         """Return the layer name of a source for warnings, because a farm's media addresses mean nothing to users."""

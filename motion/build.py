@@ -9,6 +9,7 @@ from motion.errors import CompositionUnknown
 from motion.model.composition import Composition, MotionBlur, Plan
 from motion.model.layer import Layer
 from motion.model.parity import REFERENCE, Parity
+from motion.notices import bounded
 from motion.plans import PlanMaker
 from motion.schema.animation import animations
 from motion.schema.compositions import chosen, compositions
@@ -59,7 +60,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
         facts=facts(document, by_id, moving, settings, lines[settings.id].fps),
         layers=_layers_by_node(maker.plans),
         parity=parity,
-        warnings=(*unread, *dict.fromkeys(same), *maker.warnings),
+        warnings=bounded((*unread, *same, *maker.warnings)),
     )
 
 

@@ -15,6 +15,9 @@ from motion.schema.stored import Document
 from motion.template import NO_SOURCE, InputField, unrenderable_layers
 
 LAYERS_NAMED_MAX: Final = 5
+LINES_MAX: Final = 200
+LINE_CHARACTERS_MAX: Final = 1000
+"""Limits of the sentences about one video. Schedulers read those of every segment, and lists of jobs repeat them."""
 
 CODES: Final = (
     ("sound_not_rendered", r"^The sound of "),
@@ -53,9 +56,16 @@ def of_line(line: str) -> Notice:
     return Notice(code, line, named.group(1) if named else None)
 
 
+def bounded(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the different sentences in order, long ones cut. Beyond LINES_MAX the last one says how many there are."""
+    found = list(dict.fromkeys(lines))
+    shown = found if len(found) <= LINES_MAX else [*found[: LINES_MAX - 1], f"{len(found) - LINES_MAX + 1:,} more."]
+    return tuple(line if len(line) <= LINE_CHARACTERS_MAX else f"{line[:LINE_CHARACTERS_MAX]}…" for line in shown)
+
+
 def of_lines(lines: Iterable[str]) -> tuple[Notice, ...]:
-    """A notice for each different sentence, in order."""
-    return tuple(of_line(line) for line in dict.fromkeys(lines))
+    """Return a notice for each different sentence, in order, with the limits of `bounded`."""
+    return tuple(map(of_line, bounded(lines)))
 
 
 def of_document(document: Document) -> tuple[Notice, ...]:

@@ -121,7 +121,7 @@ class PlanMaker:
 
     def _drafts(self, scene: Scene, settings: CompositionSettings) -> Iterator[Draft]:
         """Return the nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
-        roots = root_ids(dict(scene.nodes), settings.id)
+        roots = root_ids(scene.nodes, settings.id)
         pending = [Draft(root, scene.nodes[root], scene, None, None) for root in reversed(roots)]
         met: set[str] = set()
         while pending:
@@ -131,7 +131,7 @@ class PlanMaker:
             met.add(draft.id)
             self._count += 1
             if self._count > MAX_LAYERS:
-                raise PropertyRefused(f"The project has more than {MAX_LAYERS:,} layers.", "scene.nodes")
+                raise _too_many_layers()
             yield draft
             pending.extend(reversed(self._below(draft)))
 
@@ -144,8 +144,12 @@ class PlanMaker:
             draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,
             clone=None, cloning=None,
         )  # fmt: skip
-        found = [*self._spliced(draft, shared), *_children(shared, node)]
-        return [copy for child in found for copy in _copied(child)]
+        below: list[Draft] = []
+        for child in (*self._spliced(draft, shared), *_children(shared, node)):
+            below += _copied(child)
+            if len(below) > MAX_LAYERS:
+                raise _too_many_layers()
+        return below
 
     def _spliced(self, draft: Draft, shared: Draft) -> list[Draft]:
         """Return the top layers of the composition that a collapsed instance places, before the instance's own children."""
@@ -252,6 +256,10 @@ class PlanMaker:
     def _warn(self, message: str) -> None:
         if len(self.warnings) < MAX_WARNINGS:
             self.warnings[message] = None
+
+
+def _too_many_layers() -> PropertyRefused:
+    return PropertyRefused(f"The project has more than {MAX_LAYERS:,} layers.", "scene.nodes")
 
 
 def _placed_in(layer: Layer) -> str | None:

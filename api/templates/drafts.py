@@ -17,7 +17,7 @@ from farm_core.net.addresses import UrlRefused, checked_target
 from farm_core.strict_json import storable
 from farm_core.templates.manifest import NO_TARGET
 from motion import bundle, template
-from motion.notices import of_document
+from motion.notices import bounded, of_document
 from motion.schema.compositions import CompositionSettings, chosen
 from motion.schema.stored import Document
 from motion.template import MEDIA_KINDS, InputField, Target
@@ -66,7 +66,7 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     warnings = [*found.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     Path(target).write_bytes(storable(document))
     return {
-        "has_media": True, "fields": [asdict(field) for field in fields], "warnings": list(dict.fromkeys(warnings)),
+        "has_media": True, "fields": [asdict(field) for field in fields], "warnings": list(bounded(warnings)),
         "name": composition.name, "width": composition.width, "height": composition.height, "fps": composition.fps,
         "duration_seconds": composition.duration_seconds,
     }  # fmt: skip

@@ -229,13 +229,13 @@ WITH wanted AS (
             WHERE done.job_id = jobs.id AND done.kind = 'render' AND done.status = 'done'
         ) / jobs.frame_count)) END,
         warnings = CASE WHEN CAST(:after AS text) = 'completed' THEN coalesce(CAST(wanted.warnings AS jsonb), (
-            SELECT jsonb_agg(DISTINCT noticed.one) FROM (
+            SELECT jsonb_agg(noticed.one ORDER BY noticed.one) FROM (
                 SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(jobs.warnings) = 'array' THEN jobs.warnings ELSE '[]' END) AS one
                 UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
                     THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
                 WHERE drawn.job_id = jobs.id AND drawn.kind = 'render'
                 UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(CAST(wanted.detail AS jsonb) -> 'warnings') = 'array'
-                    THEN CAST(wanted.detail AS jsonb) -> 'warnings' ELSE '[]' END)) AS noticed)) ELSE jobs.warnings END,
+                    THEN CAST(wanted.detail AS jsonb) -> 'warnings' ELSE '[]' END) LIMIT 200) AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from motion.errors import CompositionUnknown, PropertyRefused
-from motion.schema.stored import Document, Record, finite, number, record, records, text
+from motion.schema.stored import NAME_CHARACTERS_MAX, Document, Record, finite, number, record, records, text
 
 DEFAULT_ID = "comp_root"
 MAX_SIDE = 16384
@@ -47,9 +47,8 @@ def compositions(document: Document) -> dict[str, CompositionSettings]:
 
 def _unknown(document: Document, composition_id: str) -> str:
     """Name the compositions that there are, by id and name: an id is seen nowhere in the editor."""
-    known = [
-        f"{key[:60]!r} ({one.name[:60]})" for key, one in compositions(document).items() if _has_node(document, key)
-    ]
+    ids = {node.get("id") for node in records(record(document, "scene"), "nodes") if isinstance(node.get("id"), str)}
+    known = [f"{key[:60]!r} ({one.name[:60]})" for key, one in compositions(document).items() if key in ids]
     more = f" and {len(known) - NAMED_MAX} more" if len(known) > NAMED_MAX else ""
     return f"The project has no composition {composition_id[:60]!r}. It has {', '.join(known[:NAMED_MAX]) or 'none'}{more}."
 
@@ -90,7 +89,7 @@ def _has_node(document: Document, node_id: str) -> bool:
 def _settings(key: str, doc: Record) -> CompositionSettings:
     return CompositionSettings(
         id=key,
-        name=text(doc, "name").strip() or "Composition",
+        name=text(doc, "name")[:NAME_CHARACTERS_MAX].strip() or "Composition",
         width=_positive(doc, "width"),
         height=_positive(doc, "height"),
         fps=_positive(doc, "fps"),

@@ -8,7 +8,7 @@ from motion.evaluate.expressions import CompositionFacts, LayerFacts, Marker
 from motion.model.facts import DocumentFacts
 from motion.schema.animation import NodeAnimation
 from motion.schema.compositions import CompositionSettings
-from motion.schema.nodes import Node, subtree
+from motion.schema.nodes import Node, subtrees
 from motion.schema.stored import Document, Record, as_record, finite, number, record, records, text
 from motion.schema.timelines import stored_layers
 
@@ -54,11 +54,10 @@ def _layer_facts(node: Node, numbers: Mapping[str, float]) -> LayerFacts:
 def _control_owners(by_id: dict[str, Node], numbers: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """Return the first node with each control, depth first from the roots in file order."""
     found: dict[str, str] = {}
-    for root in [node for node in by_id.values() if node.parent is None]:
-        for node in subtree(by_id, root.id):
-            for key in numbers[node.id]:
-                if key.startswith(CONTROL):
-                    found.setdefault(key.removeprefix(CONTROL), node.id)
+    for node in subtrees(by_id, [node.id for node in by_id.values() if node.parent is None]):
+        for key in numbers[node.id]:
+            if key.startswith(CONTROL):
+                found.setdefault(key.removeprefix(CONTROL), node.id)
     return found
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from motion.schema.stored import Document, JsonValue, Record, finite, record, records, strings, text
+from motion.schema.stored import (
+    NAME_CHARACTERS_MAX,
+    Document,
+    JsonValue,
+    Record,
+    finite,
+    record,
+    records,
+    strings,
+    text,
+)
 
 DEFAULT_KIND = "shape"
 
@@ -97,15 +107,15 @@ def repeated(document: Document) -> list[str]:
     for stored in records(record(document, "scene"), "nodes"):
         node_id = text(stored, "id")
         if node_id and node_id in met:
-            names.append(text(stored, "name", node_id))
+            names.append(text(stored, "name", node_id)[:NAME_CHARACTERS_MAX])
         met.add(node_id)
     return names
 
 
-def subtree(by_id: dict[str, Node], root_id: str) -> Iterator[Node]:
-    """Yield the root and all nodes below it, depth first, children in order. Each node is yielded once, so cycles end."""
+def subtrees(by_id: Mapping[str, Node], roots: Iterable[str]) -> Iterator[Node]:
+    """Yield each root and all nodes below it, depth first, children in order. Each node is yielded once, so cycles end."""
     met: set[str] = set()
-    pending = [root_id]
+    pending = list(reversed(list(roots)))
     while pending:
         node_id = pending.pop()
         if node_id in met or node_id not in by_id:
@@ -131,7 +141,7 @@ def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[N
             pending.append(node.composition_reference)
 
 
-def root_ids(by_id: dict[str, Node], composition_id: str) -> list[str]:
+def root_ids(by_id: Mapping[str, Node], composition_id: str) -> list[str]:
     """Return the root node of a composition's drawing, or without one every root, as in the editor."""
     if composition_id in by_id:
         return [composition_id]
@@ -142,9 +152,9 @@ def _node(node_id: str, stored: Record) -> Node:
     components = _components(stored)
     return Node(
         id=node_id,
-        name=text(stored, "name", node_id),
+        name=text(stored, "name", node_id)[:NAME_CHARACTERS_MAX],
         parent=text(stored, "parent") or None,
-        children=strings(stored, "children"),
+        children=tuple(dict.fromkeys(strings(stored, "children"))),
         components=components,
         kind=next(
             (kind for _, properties in components if isinstance(kind := properties.get("__kind"), str)), DEFAULT_KIND

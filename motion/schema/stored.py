@@ -14,6 +14,8 @@ Document = dict[str, JsonValue]
 
 LEVELS_MAX = 254
 """Deepest nesting of a document: ten times that of real ones, and the limit of orjson."""
+NAME_CHARACTERS_MAX = 500
+"""Most characters of a layer's or composition's name. Warnings, errors and labels of inputs repeat it."""
 _HOLDERS = (dict, list)
 LARGEST = 1e9
 """Numbers are clamped to +-1e9: far outside any picture, and safe in arithmetic."""

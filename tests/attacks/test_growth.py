@@ -100,3 +100,62 @@ def test_a_long_chain_of_parents_is_evaluated_in_linear_time() -> None:
         print(len(shown.layers), shown.layers[-1].transform.x)
     """
     assert bounded(code_with(DOCUMENTS, code), memory_mb=800) == "8000 8000.0"
+
+
+def test_warnings_of_a_document_are_few_and_short_however_long_its_names_are() -> None:
+    """A document of 1 MB had 150 MB of warnings. The scheduler read them for 6 s for each segment, and lists of jobs repeated them."""
+    code = """
+        from motion.notices import of_lines
+        from motion.template import discover
+
+        styles = {f"style {number}": {"enabled": True} for number in range(150)}
+        effects = [{"id": "e", "type": "y" * 1_000_000, "params": {}}]
+        layer = node("a", "image", name="x" * 1_000_000, src="https://example.com/a.png", fx={"layerStyles": styles, "effects": effects})
+        stored = document(layer, unreadableChunks=[f"chunk {number}" for number in range(200_000)])
+        stored["comps"]["comp_root"]["name"] = "z" * 1_000_000
+        found = of_lines(build(stored).warnings)
+        assert len(found) == 200 and max(len(one.message) for one in found) < 1_100, len(found)
+        print(found[-1].message, len(discover(stored).fields[0].label))
+    """
+    assert bounded(code_with(DOCUMENTS, code)) == "199,952 more. 500"
+
+
+def test_children_that_are_named_again_and_again_are_one_layer() -> None:
+    """Each of 2,000 mentions of a layer with 500 clones made 500 layers: 30 s and gigabytes."""
+    code = """
+        for count, clones in ((2_000, 500), (500_000, 1)):
+            stored = document(node("a", __cloner={"enabled": True, "count": clones}))
+            stored["scene"]["nodes"][0]["children"] = ["a"] * count
+            assert len(build(stored).plan.layers) == clones + 1
+        wide = document(*(node(f"n{index}", __cloner={"enabled": True, "count": 500}) for index in range(20_000)))
+        try:
+            build(wide)
+        except PropertyRefused as refused:
+            print(refused)
+    """
+    assert bounded(code_with(DOCUMENTS, code)).startswith("The project has more than 20,000 layers.")
+
+
+def test_roots_that_share_their_children_are_walked_once() -> None:
+    """Every root walked the whole chain again to find expression controls: 10,000 roots took minutes."""
+    code = """
+        roots = tuple(root("n0", node_id=f"r{index}") for index in range(10_000))
+        print(len(build(document(*chain(5_000), roots=roots)).plan.layers))
+    """
+    assert bounded(code_with(DOCUMENTS, code)) == "5001"
+
+
+def test_groups_that_remap_time_in_each_other_are_limited() -> None:
+    """Each layer applies the remaps of all groups around it: 4,000 of them took a minute a frame."""
+    code = """
+        for count in (100, 101):
+            groups = chain(count, fx={"precomp": True}, __kind="group")
+            tracks = {group["id"]: {"timeRemap": keys((0, 0), (1, 1))} for group in groups}
+            try:
+                build(document(*groups, node(f"n{count}", parent=f"n{count - 1}"), tracks=tracks))
+                assert count == 100
+            except PropertyRefused as refused:
+                print(refused)
+    """
+    expected = "Layer “n100” lies in 100 groups that remap the time of their content, and remaps it, too"
+    assert bounded(code_with(DOCUMENTS, code)).startswith(expected)
