@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from motion import brushes
 from motion.crossings import SEGMENTS_MIN, estimated_crossings
 from motion.errors import PropertyRefused
 from motion.evaluate.boxes import DEFAULT_BOX
@@ -116,7 +117,7 @@ def crossing_count(layer: Layer) -> int:
     Drawing an outline costs a step for each line of pixels that it crosses, whatever its size and number of points.
     """
     of_shape, of_masks = _shapes_over_time(layer), _masks_over_time(layer)
-    return math.floor(max(map(_crossings, of_shape)) + max(map(_crossings, of_masks)) + _brush_crossings(layer))
+    return math.floor(max(map(_crossings, of_shape)) + max(map(_crossings, of_masks)) + brushes.crossings(layer))
 
 
 def self_crossing_count(layer: Layer) -> int:
@@ -125,7 +126,17 @@ def self_crossing_count(layer: Layer) -> int:
     Drawing an outline costs a step for each crossing, in however small a part of its box they lie.
     """
     most = max(map(_self_crossings, _shapes_over_time(layer))) + max(map(_self_crossings, _masks_over_time(layer)))
-    return most + sum(estimated_crossings(_steps(line)) for line in _brush_lines(layer))
+    return most + sum(estimated_crossings(_steps(line)) for line in brushes.lines(layer))
+
+
+def mask_count(layer: Layer) -> int:
+    """Return the most masks that the layer has at a time. Each is painted over the whole layer."""
+    return max(len(masks) for masks in _masks_over_time(layer))
+
+
+def rig_part_count(layer: Layer) -> int:
+    """Return the puppet pins, bones and goals of bones of the layer."""
+    return 0 if layer.rig is None else len(layer.rig.pins) + len(layer.rig.bones) + len(layer.rig.goals)
 
 
 def paint_count(layer: Layer) -> int:
@@ -180,6 +191,9 @@ class Budget(NamedTuple):
 BUDGETS: Final = (
     Budget("effects", lambda layer: len(layer.effects), 100, 5_000),
     Budget("fills and strokes", paint_count, 100, 20_000),
+    Budget("masks", mask_count, 500, 5_000),
+    Budget("puppet pins, bones and goals", rig_part_count, 300, 3_000),
+    Budget("pixels of soft brush strokes", brushes.soft_pixels, 300_000_000, 600_000_000),
     Budget("crossings of its box by its outlines and brush strokes", crossing_count, 10_000, 20_000),
     Budget("crossings of outlines or brush strokes with themselves", self_crossing_count, 100_000_000, 200_000_000),
     Budget("dashes, each counted with the pixels of its width", dashed_pixels, 5_000_000, 10_000_000),
@@ -350,24 +364,6 @@ def _crossings(paths: Sequence[_Points]) -> float:
 def _total_length(paths: Sequence[_Points]) -> float:
     """Return the length of the curves' control polygons."""
     return sum(_length(_polygon(_curves(outline))) for outline in paths if outline)
-
-
-def _brush_crossings(layer: Layer) -> float:
-    """Return the length of the brush strokes over the longer side of the box around them. Each point adds the brush's size: its round join."""
-    lines = _brush_lines(layer)
-    if not lines:
-        return 0.0
-    strokes = cast(ShapeContent, layer.content).brush_strokes
-    size = max(stroke.size for stroke in strokes)
-    joins = sum(stroke.size * len(stroke.points) for stroke in strokes)
-    length = sum(map(_length, lines))
-    return (length + joins) / max(float(np.ptp(np.concatenate(lines), axis=0).max()) + size, 1.0)
-
-
-def _brush_lines(layer: Layer) -> list[Array]:
-    """Return the points of each brush stroke, shape (points, 2), px."""
-    strokes = layer.content.brush_strokes if isinstance(layer.content, ShapeContent) else ()
-    return [np.array(stroke.points, dtype=np.float64) for stroke in strokes if stroke.points]
 
 
 def _self_crossings(contours: Sequence[_Points]) -> int:

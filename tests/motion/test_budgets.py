@@ -135,6 +135,26 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
         node("Saw", "shape", fx={"pathOps": [{"id": "z", "type": "zigzag", "detail": 200}] * 40}),
         "Layer “Saw” has 1,959,600 vertices that its path operators make",
     ),
+    "masks": (
+        node("Veil", fx={"mask": {"paths": mask(teeth(3))["paths"] * 600}}),
+        "Layer “Veil” has 600 masks; at most 500 are allowed.",
+    ),
+    "masks of a keyframe": (
+        node("Veil", fx={"maskAnim": [{"t": 1, "mask": {"paths": mask(teeth(3))["paths"] * 600}}]}),
+        "Layer “Veil” has 600 masks; at most 500 are allowed.",
+    ),
+    "bones": (
+        node("Arm", fx={"skeleton": {"bones": [{"id": f"b{n}", "x": 0, "y": 0, "length": 9} for n in range(2_000)]}}),
+        "Layer “Arm” has 2,000 puppet pins, bones and goals; at most 300 are allowed.",
+    ),
+    "soft brushes": (
+        node(
+            "Mist",
+            "shape",
+            fx={"paint": {"strokes": [{"size": 500, "hardness": 0, "points": [{"x": 0, "y": 0}]}] * 200}},
+        ),
+        "Layer “Mist” has 450,000,000 pixels of soft brush strokes; at most 300,000,000 are allowed.",
+    ),
     "mask": (node("Veil", fx={"mask": mask(curves(3_000))}), "Layer “Veil” has .* crossings .* at most 10,000"),
 }
 
@@ -174,6 +194,15 @@ def test_an_outline_of_many_points_that_hardly_crosses_itself_is_within_the_limi
 
 def test_a_painting_of_two_hundred_long_brush_strokes_is_within_the_limits() -> None:
     build(document(brushed(500, 4.0, strokes=200)))
+
+
+def test_a_soft_painting_and_a_character_with_many_masks_and_bones_are_within_the_limits() -> None:
+    painting = brushed(500, 4.0, strokes=200)
+    for stroke in painting["components"][1]["props"]["paint"]["strokes"]:
+        stroke["hardness"] = 0.2
+    bones = [{"id": f"b{n}", "x": 0, "y": 0, "length": 9} for n in range(60)]
+    masks = {"paths": mask(teeth(3))["paths"] * 50}
+    build(document(painting, *(node(f"n{n}", fx={"skeleton": {"bones": bones}, "mask": masks}) for n in range(40))))
 
 
 def dotted(**fx: Any) -> dict[str, Any]:
