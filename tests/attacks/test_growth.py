@@ -63,13 +63,13 @@ def test_a_text_of_many_runs_visits_each_character_once() -> None:
 
 
 def test_a_mask_whose_many_vertices_have_feathers_looks_at_the_near_ones() -> None:
-    """Each pixel was compared with every sample of the outline: 500 vertices took a minute for a frame of 720p."""
+    """Each pixel was compared with every sample of the outline: 800 vertices took two minutes for a frame of 720p."""
     code = """
         import math
         from gpu_renderer.content.vector.mask import mask_coverage
         from motion.snapshot import MaskPath, MaskPoint
 
-        turns = [index * math.tau / 500 for index in range(500)]
+        turns = [index * math.tau / 800 for index in range(800)]
         places = [(600 * math.cos(turn), 340 * math.sin(turn)) for turn in turns]
         path = MaskPath("m", "add", tuple(MaskPoint(x, y, x, y, x, y, 900.0) for x, y in places))
         covered = mask_coverage([path], 1280, 720, 1.0)

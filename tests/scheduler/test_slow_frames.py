@@ -18,7 +18,7 @@ from farm_core.jobs.judge import FAILURES_MAX, stall
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
 from scheduler import breaker
-from scheduler.ports import SegmentAssignment, TaskAssignment
+from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment
 from scheduler.task_watcher import RunningTaskWatcher
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
@@ -141,3 +141,38 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
             assert honest.status == "completed"
 
     asyncio.run(story())
+
+
+def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, assembles = threading.Event(), threading.Event()
+    restarts = list[str]()
+
+    def slow(assignment: TaskAssignment) -> bool:
+        if not isinstance(assignment, AssemblyAssignment):
+            return False
+        assembles.set()
+        return not release.is_set()
+
+    monkeypatch.setattr(InlineExecutor, "restart", lambda _, worker_id, **__: restarts.append(worker_id))
+    monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, held_up=slow, workers=1, frame_seconds_max=0.2) as under_test:
+            first = await under_test.create(seconds=1)
+            assert await asyncio.to_thread(assembles.wait, HANG_SECONDS)
+            second = await under_test.create(seconds=1, account_id="acc_b", width=640)
+            running_tasks = under_test.scheduler.task_watcher.running_tasks
+            async with asyncio.timeout(HANG_SECONDS):
+                while not any(task.assignment.job_id == second for task in running_tasks):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+            await asyncio.sleep(1.0)  # five times the limit
+            assert restarts == []
+            release.set()
+            assert [(await under_test.ended(job_id)).status for job_id in (first, second)] == ["completed"] * 2
+
+    try:
+        asyncio.run(story())
+    finally:
+        release.set()
