@@ -149,17 +149,16 @@ def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
     release, assembles = threading.Event(), threading.Event()
     restarts = list[str]()
 
-    def slow(assignment: TaskAssignment) -> bool:
-        if not isinstance(assignment, AssemblyAssignment):
-            return False
-        assembles.set()
-        return not release.is_set()
+    def slow(assignment: TaskAssignment) -> None:
+        if isinstance(assignment, AssemblyAssignment):
+            assembles.set()
+            assert release.wait(HANG_SECONDS)
 
     monkeypatch.setattr(InlineExecutor, "restart", lambda _, worker_id, **__: restarts.append(worker_id))
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, held_up=slow, workers=1, frame_seconds_max=0.2) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
             first = await under_test.create(seconds=1)
             assert await asyncio.to_thread(assembles.wait, HANG_SECONDS)
             second = await under_test.create(seconds=1, account_id="acc_b", width=640)
@@ -168,11 +167,8 @@ def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
                 while not any(task.assignment.job_id == second for task in running_tasks):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
             await asyncio.sleep(1.0)  # five times the limit
-            assert restarts == []
             release.set()
             assert [(await under_test.ended(job_id)).status for job_id in (first, second)] == ["completed"] * 2
+            assert restarts == []
 
-    try:
-        asyncio.run(story())
-    finally:
-        release.set()
+    asyncio.run(story())
