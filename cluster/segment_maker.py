@@ -127,6 +127,7 @@ class SessionSegmentMaker:
             video_format.duration_seconds,
             video_format.transparent,
             named(video_format.format),
+            still_scale=video_format.still_scale,
         )
         self._close_surplus(documents)
         documents[key] = self._session.open(document, output, media.resolver(assignment.media))

@@ -101,6 +101,8 @@ class Output:
     format: FileFormat = H264
     quality: Quality = "high"
     """Quality of formats other than H.264. The encoder profile sets H.264's quality."""
+    still_scale: float = 1.0
+    """Size of a still relative to its video. Lengths that the format measures in output px are multiplied by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,9 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         self._contents = Contents(fonts, self._media, name_source=self._source_name)
         self._sounds = HeardSounds(resolve_media, self._source_name)
         self._renderer = FrameRenderer(
-            session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent
-        )
+            session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent,
+            still_scale=output.still_scale,
+        )  # fmt: skip
         self.backend = self._renderer.backend
 
     @property

@@ -15,7 +15,8 @@ from farm_core.telemetry.traces import UNKNOWN, TraceContext
 class VideoFormat:
     """Output of a job: width and height in pixels, frames per second, composition, length, format.
 
-    `format` is a name in `farm_core/jobs/formats.py`. `transparent` omits the composition's background.
+    `format` is a name in `farm_core/jobs/formats.py`. `transparent` omits the composition's background. `still_scale`
+    is the size of a still relative to its video.
     """
 
     width: int
@@ -27,6 +28,7 @@ class VideoFormat:
     format: str = "mp4"
     transparent: bool = False
     has_sound: bool = False
+    still_scale: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     width, height = layer.box
     box = matrix.extent(step.placement.quad(width, height, layer.padding))
     return EffectScene(
-        scene.frame, Box(*box), width, height, output_scale=scene.view_scale, layer_target=layer_target,
-        layer_id=step.layer.id,
+        scene.frame, Box(*box), width, height, output_scale=scene.view_scale, still_scale=scene.still_scale,
+        layer_target=layer_target, layer_id=step.layer.id,
     )  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def _list_bounds(display_list: DisplayList) -> Region:
             found = found.union(operation.bounds)
             continue
         layer = operation.step.layer
-        where = EffectScene.adjustment(scene.frame, layer, scene.view_scale)
+        where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, scene.still_scale)
         spread = effects.spread_px(layer.effects, where)
         if spread >= max(scene.frame.width, scene.frame.height):
             found = scene.clip

@@ -49,7 +49,9 @@ ISOLATED_LEVELS_MAX = 4
 """Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
 
-def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size]) -> RenderGraph:
+def compiled(
+    snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size], still_scale: float = 1.0
+) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
     `box`: function from content to its width and height in layer px, (0, 0) if it has none. The corner and the size of
@@ -60,7 +62,7 @@ def compiled(snapshot: Snapshot, width: int, height: int, box: Callable[[Source]
     frame = Region(0, 0, width, height)
     view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
     clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
-    return _ListCompiler(snapshot, camera.eye(snapshot), frame, clip, view, scale, box).graph()
+    return _ListCompiler(snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale).graph()
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,8 @@ class _ListCompiler:
     """Same as `Scene.view_scale`."""
     box: Callable[[Source], Size]
     """Same as for `compiled`."""
+    still_scale: float
+    """Same as `Scene.still_scale`."""
     opacity: float = 1.0
     """Opacity of the groups around the list that are not isolated."""
     nesting: int = 0
@@ -97,7 +101,7 @@ class _ListCompiler:
         snapshot, references = self.snapshot, tuple(self._references())
         scene = Scene(
             self.frame, self.clip, self.view, self.view_scale, snapshot.width, snapshot.height, snapshot.color,
-            snapshot.dissolve_seed, snapshot.lights, self.eye.position,
+            snapshot.dissolve_seed, snapshot.lights, self.eye.position, self.still_scale,
         )  # fmt: skip
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 

@@ -154,7 +154,10 @@ class LayerContents:
     def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """Return the content with the pending effects of the raster route."""
         layer = step.layer
-        plan = effects.baking(layer, scene.view_scale, *self.rasters.box(layer.source), requested=step.raster_scale)
+        reduced = scene.still_scale if layer.masks else 1.0  # masks depend on the video's raster (compositing.md 2.5)
+        plan = effects.baking(
+            layer, scene.view_scale / reduced, *self.rasters.box(layer.source), requested=step.raster_scale / reduced
+        )
         raster = self.rasters.raster(layer.source, plan.scale, plan.bleed_px)
         if raster is None:
             return None

@@ -139,6 +139,8 @@ class Scene:
     dissolve_seed: int
     lights: tuple[Light, ...] = ()
     eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    still_scale: float = 1.0
+    """Size of a still relative to its video: the factor of lengths in output px (effects.md 3.6)."""
 
     @property
     def quad(self) -> Matrix3:

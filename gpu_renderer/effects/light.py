@@ -73,11 +73,16 @@ class DropShadow(Effect):
         canvas.shadow(values.number("softness"), values.color_with("color", values.fraction("opacity")), dx, dy)
 
 
+def _wide_sigma_px(sigma: float, scene: EffectScene) -> float:
+    """Return the sigma of a glow's wide lobe, or 0 if the glow in the video has none."""
+    return GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM * scene.still_scale else 0.0
+
+
 @effect("glow")
 class Glow(Effect):
     def margin_px(self, values: EffectValues, scene: EffectScene) -> float:
         middle = self.sigma_px(values, scene)
-        return blur_margin_px(GLOW_WIDE * middle if middle >= GLOW_WIDE_FROM else middle)
+        return blur_margin_px(max(middle, _wide_sigma_px(middle, scene)))
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return GLOW_SPREAD * values.number("radius") * scene.length_scale
@@ -85,8 +90,7 @@ class Glow(Effect):
     def draw(self, chain: EffectChain, values: EffectValues) -> None:
         sigma, shares = self.sigma_px(values, chain.scene), chain.scene.axis_shares
         color = values.color_with("color", values.fraction("intensity"))
-        wide_sigma = GLOW_WIDE * sigma if sigma >= GLOW_WIDE_FROM else 0.0
-        chain.cast(GlowPass(color, sigma, wide_sigma, axis_shares=shares))
+        chain.cast(GlowPass(color, sigma, _wide_sigma_px(sigma, chain.scene), axis_shares=shares))
 
     def padding_px(self, values: EffectValues) -> float:
         return 3 * values.number("radius")

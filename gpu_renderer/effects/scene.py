@@ -41,8 +41,8 @@ class EffectScene:
     `layer_box`: the bounding rectangle of the layer's transformed quad (raster padding included), output px.
     `layer_width`, `layer_height`: the layer's own box without padding, layer px.
     `output_scale`: output px per composition px.
-    `length_scales`: factors of horizontal and vertical lengths. 1 for layers of the frame, texels per composition px
-    for the private buffer of a 3D layer (effects.md 3.6).
+    `still_scale`: size of a still relative to its video, 1 in a video.
+    `plane_scales`: texels per composition px of the private buffer of a 3D layer, horizontally and vertically.
     `layer_target(id)`: that layer drawn alone over the whole frame, 8-bit linear premultiplied, or None if it cannot be
     drawn. Effects do not own it.
     `mirrored`: layer coordinates run upwards, as in the reference's export (effects.md 3.5).
@@ -53,12 +53,18 @@ class EffectScene:
     layer_width: float
     layer_height: float
     output_scale: float = 1.0
-    length_scales: tuple[float, float] = (1.0, 1.0)
+    still_scale: float = 1.0
+    plane_scales: tuple[float, float] | None = None
     layer_target: Callable[[str], Target | None] = no_layer
     layer_id: str = ""
     mirrored: bool = True
     exact_blur: bool = False
     """True if wide blurs use the reference's own taps instead of a smaller picture."""
+
+    @property
+    def length_scales(self) -> tuple[float, float]:
+        """Factors of horizontal and vertical lengths (effects.md 3.6)."""
+        return self.plane_scales or (self.still_scale, self.still_scale)
 
     @property
     def length_scale(self) -> float:
@@ -89,12 +95,16 @@ class EffectScene:
         frame: Region,
         layer: LayerSnapshot,
         output_scale: float,
+        still_scale: float,
         layer_target: Callable[[str], Target | None] = no_layer,
     ) -> EffectScene:
         """Return the scene of an adjustment layer. Its layer box is one pixel in the frame's corner (effects.md 5)."""
         source, corner = layer.source, Box(0, 0, 1, 1)
         assert isinstance(source, AdjustmentSource)
-        return cls(frame, corner, source.width, source.height, output_scale=output_scale, layer_target=layer_target)
+        return cls(
+            frame, corner, source.width, source.height, output_scale=output_scale, still_scale=still_scale,
+            layer_target=layer_target,
+        )  # fmt: skip
 
 
 class Bounds(NamedTuple):

@@ -59,6 +59,7 @@ class FrameRenderer:
     """Renderer of snapshots, one per context and thread. The size can change between frames.
 
     `is_transparent`: leave out the composition's background and return straight colour and alpha.
+    `still_scale`: size of a still relative to its video.
     """
 
     def __init__(
@@ -68,8 +69,9 @@ class FrameRenderer:
         optimisations: Optimisations | None = None,
         *,
         is_transparent: bool = False,
+        still_scale: float = 1.0,
     ) -> None:
-        self._is_transparent = is_transparent
+        self._is_transparent, self._still_scale = is_transparent, still_scale
         self._painter = painter
         self._contents = contents
         self._optimisations = optimisations or Optimisations()
@@ -125,7 +127,9 @@ class FrameRenderer:
 
     def _compiled(self, snapshot: Snapshot, width: int, height: int) -> RenderGraph:
         """Return the snapshot's graph. Its unsupported features become warnings."""
-        graph = compiled(self._contents.with_character_planes(snapshot), width, height, self._contents.box)
+        graph = compiled(
+            self._contents.with_character_planes(snapshot), width, height, self._contents.box, self._still_scale
+        )
         for step in graph.steps:
             if not (isinstance(step, Draw) and step.is_bare):
                 self._warnings.update(dict.fromkeys(routing.unsupported(step)))

@@ -104,6 +104,23 @@ def test_a_still_is_a_picture_file(farm: Farm, format: str) -> None:
     assert isinstance(blue, tuple) and blue[2] > 245 and blue[0] < 10
 
 
+def test_a_worker_draws_a_small_still_with_the_effects_of_its_video(farm: Farm) -> None:
+    thread, storage = farm
+    soft = layer("soft", x=160, y=90, width=160, height=90)
+    blur = {"effects": [{"id": "e", "type": "blur", "params": {"amount": 8}}]}
+    soft["components"].append({"id": "fx", "type": "fx", "props": blur})
+    storage.put_bytes("frozen/a.json", json.dumps(document(soft, size=(320, 180))).encode())
+
+    def reds(width: int, still_scale: float) -> int:
+        size = VideoFormat(width, width * 9 // 16, 30, 30, None, 1.0, still_scale=still_scale)
+        drawn = thread.still(StillAssignment("small", "frozen/a.json", {}, size, (0,), 1, "png"))
+        red = Image.open(io.BytesIO(drawn.picture)).resize((80, 45), Image.Resampling.BOX).getchannel("R")
+        return sum(red.histogram()[20:])
+
+    assert reds(80, 0.25) == pytest.approx(reds(320, 1.0), rel=0.1)
+    assert reds(80, 1.0) > 1.5 * reds(320, 1.0)
+
+
 def test_a_still_of_a_missing_document_is_a_failure_and_the_worker_goes_on(
     farm: Farm,
 ) -> None:

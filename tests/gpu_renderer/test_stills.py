@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gpu_renderer.commands.stills import CaseRefused, read_case, results
@@ -12,8 +15,10 @@ from gpu_renderer.display_list.space.camera import blur_px
 from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.session import RenderSession
+from gpu_renderer.session import Output, RenderSession
+from motion.schema.stored import Document
 from motion.snapshot import Camera
+from tests.gpu_renderer.documents import Record, document, layer
 
 NO_TURN = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
@@ -68,3 +73,43 @@ def test_a_lens_blurs_by_its_circle_of_confusion() -> None:
     camera = Camera(NO_TURN, 100.0, (0.0, 0.0, 0.0), True, 1000.0, 0.0, 40.0, f_stop=2.0, lens_px=100.0)
     assert blur_px(camera, 2000.0) == pytest.approx(2.8)
     assert blur_px(camera, 0.0) == 40.0
+
+
+def effect(type: str, **parameters: float | str) -> Record:
+    return {"effects": [{"id": "e", "type": type, "params": parameters}]}
+
+
+CORNERS = [{"x": x, "y": y, "inX": x, "inY": y, "outX": x, "outY": y} for x, y in ((-60, -40), (60, -40), (60, 40))]
+LOOKS: dict[str, Record] = {
+    "glow": effect("glow", radius=12, color="#ffffff"),
+    "blur": effect("blur", amount=16),
+    "shadow": effect("drop-shadow", softness=14, distance=12),
+    "stroke": effect("stroke", width=12, color="#ffffff"),
+    "adjustment": {"isAdjustment": True, **effect("blur", amount=16)},
+    "glass": {"layerStyles": {"glass": {"enabled": True, "blur": 24, "edgeWidth": 24, "rimWidth": 12}}},
+    "mask": {  # a layer with raster effects, larger than its raster
+        "mask": {"paths": [{"id": "m", "mode": "add", "closed": True, "points": CORNERS}]},
+        **effect("median", radius=1),
+    },
+}
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_small_still_looks_like_its_video(session: RenderSession, look: str) -> None:
+    shown = layer("shown", x=320, y=180, width=200, height=130, scaleX=1.2, scaleY=1.2)
+    shown["components"].append({"id": "fx", "type": "fx", "props": LOOKS[look]})
+    project = document(layer("bar", x=320, y=180, width=80, height=300, fill="#ffff00"), shown, size=(640, 360))
+    video = frame_of(session, project, Output()).reshape(90, 4, 160, 4, 3).mean(axis=(1, 3))
+    still = frame_of(session, project, Output(160, 90, still_scale=0.25))
+    unscaled = frame_of(session, project, Output(160, 90))
+    assert difference(still, video) < min(2.0, 0.4 * difference(unscaled, video))
+
+
+def frame_of(session: RenderSession, project: dict[str, Any], output: Output) -> npt.NDArray[np.float64]:
+    with session.open(Document(project), output, lambda source: None) as opened:
+        return session.still(opened, 0)[..., :3].astype(np.float64)
+
+
+def difference(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> float:
+    return float(np.abs(one - other).mean())

@@ -64,7 +64,8 @@ def test_a_still_has_the_size_format_and_frame_that_were_asked_for(
             assert still.warnings == ("a font is missing",)
             image = Image.open(io.BytesIO(still.picture))
             assert (image.format, image.size) == ("WEBP", (320, 180))
-            assert [frame for work in under_test.works for _, frame in work.stills] == [30]
+            ((drawn, frame),) = [one for work in under_test.works for one in work.stills]
+            assert (frame, drawn.video_format.still_scale) == (30, 0.25)
 
     asyncio.run(run())
 

@@ -19,7 +19,7 @@ from motion.snapshot import LayerSnapshot
 
 def adjustment_op(painter: Painter, layer: LayerSnapshot, scene: Scene, within: Region) -> DrawOp | None:
     """Return the operation of an adjustment layer over an opaque backdrop, or None if it needs OpenGL."""
-    where = EffectScene.adjustment(scene.frame, layer, scene.view_scale)
+    where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, scene.still_scale)
     found = effects.pointwise_passes(painter, layer.effects, where, _PASSES)
     if found is None:
         return None

@@ -120,7 +120,7 @@ def adjust(
 
     The effects can read other layers.
     """
-    where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, layer_target)
+    where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, scene.still_scale, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
         effects.retouch(painter, into, layer.effects, where, rects, first=grading)
@@ -152,7 +152,7 @@ def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: 
     blur_px = step.layer.backdrop_blur if glass is None else glass.blur
     if blur_px > 0:
         small = halved(painter, copy, 1)
-        soft = blurred(painter, small, reference_gaussian(blur_px / 2))
+        soft = blurred(painter, small, reference_gaussian(scene.still_scale * blur_px / 2))
     below, scale = (copy, 1.0) if soft is None else (soft, 0.5)
     painter.draw(
         f"compositing/{shader}.frag", into, textures={"u_layer": layer, "u_backdrop": below}, blend="over",
@@ -167,13 +167,14 @@ def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: 
 def _glass_uniforms(glass: Glass, scene: Scene) -> dict[str, UniformValue]:
     tint, rim = color.parse(glass.tint_color), color.parse(glass.rim_color)
     width, height = float(scene.frame.width), float(scene.frame.height)
+    lengths = (glass.edge_width, glass.refraction, glass.chromatic_aberration, glass.rim_width)
     return {
         "u_frame_size": (width, height),
         "u_pixel_size": (1.0 / width, 1.0 / height),
         "u_saturation": max(0.0, glass.saturation),
         "u_tint": (*tint[:3], tint.alpha * min(max(glass.tint_opacity, 0.0), 1.0)),
         "u_rim_color": tuple(rim[:3]),
-        "u_lengths": (glass.edge_width, glass.refraction, glass.chromatic_aberration, glass.rim_width),
+        "u_lengths": tuple(scene.still_scale * length for length in lengths),
         "u_lights": (
             math.radians(glass.rim_angle),
             math.radians(glass.specular_angle),

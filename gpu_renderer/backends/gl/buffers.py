@@ -294,7 +294,10 @@ def _draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: F
     target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
     quads.draw_layer(painter, content, home, target, filter)
     box = Box(*matrix.extent(quad_of(content, home.placement)))
-    where = EffectScene(_UNBOUNDED, box, content.width, content.height, output_scale=layer.scene.view_scale)
+    scene = layer.scene
+    where = EffectScene(
+        _UNBOUNDED, box, content.width, content.height, output_scale=scene.view_scale, still_scale=scene.still_scale
+    )
     baked = effects.needs_baking(home.layer)
     buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
     assert buffer.glow is not None, "soft effects make a glow"
@@ -312,8 +315,9 @@ def _is_translatable(layer: Layer) -> bool:
     if not matrix.is_affine(placed.matrix) or not matrix.finite(placed.matrix):
         return False
     where = EffectScene(
-        scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale
-    )
+        scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale,
+        still_scale=scene.still_scale,
+    )  # fmt: skip
     stack, baked = step.layer.effects, effects.needs_baking(step.layer)
     if not effects.is_movable_glow(stack, where, after_baking=baked):
         return False

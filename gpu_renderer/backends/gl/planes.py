@@ -227,8 +227,8 @@ def flattened(
     )  # size of the quad as in the frame (effects.md 3.5)
     own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
     place = EffectScene(
-        buffer, own, shown.width, shown.height, output_scale=min(lengths), length_scales=lengths, layer_target=layer_target,
-        layer_id=step.layer.id,
+        buffer, own, shown.width, shown.height, output_scale=min(lengths), still_scale=scene.still_scale,
+        plane_scales=lengths, layer_target=layer_target, layer_id=step.layer.id,
     )  # fmt: skip
     centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale_x, scale_y))
     target = painter.pool.take(buffer)
