@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, Final
@@ -24,13 +25,13 @@ from api.uploads import received
 from console.pages import page
 from console.pictures import DRAFT, poster_time
 from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, values_of
-from console.playground.output import choices_of, output_of
+from console.playground.output import choices_of, output_of, size_of
 from console.snippets import snippets
 from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record_once
 from farm_core.errors import FarmError, InvalidInputs, QuotaExceeded, RateLimited
-from farm_core.stills import StillOptions, of_template, request_still
+from farm_core.stills import StillOptions, StillSubject, of_template, request_still
 from farm_core.stills.options import PIXELS_MAX, SIDE_MAX
 from farm_core.templates import repository
 from farm_core.templates.models import Template
@@ -153,33 +154,36 @@ async def _frame(
     faults, uploads = await _faults_and_uploads(state, viewer, template, values, origin)
     faulty = {field for field, _ in faults}
     fit = {name: value for name, value in values.items() if name not in faulty}
-    subject = of_template(template, with_upload_paths(template, fit, uploads), origin)
+    width, height = size_of(choices_of(template, state.settings.accepted_formats, form), template)
+    subject = replace(
+        of_template(template, with_upload_paths(template, fit, uploads), origin), width=width, height=height
+    )
     try:
-        still = await request_still(state, subject, _options(template, form))
+        still = await request_still(state, subject, _options(subject, form))
     except FarmError as error:
         text = error.message if isinstance(error.message, str) else " ".join(error.message)
         return JSONResponse({"message": text}, headers={"Cache-Control": "no-store"})
     return Response(still.picture, media_type=still.media_type, headers={"Cache-Control": "no-store"})
 
 
-def _options(template: Template, form: Mapping[str, Any]) -> StillOptions:
+def _options(subject: StillSubject, form: Mapping[str, Any]) -> StillOptions:
     """Return the options of a frame: full size with `save`, a contact sheet of the whole template with `draft`."""
     if form.get("draft"):
         return DRAFT
     try:
-        time = float(str(form.get("time") or poster_time(template.duration_seconds)))
+        time = float(str(form.get("time") or poster_time(subject.duration_seconds)))
     except ValueError:
         time = 0.0
-    time = min(max(time, 0.0), template.duration_seconds)
+    time = min(max(time, 0.0), subject.duration_seconds)
     if form.get("save"):
-        return StillOptions(time=time, width=_full_width(template), format="png")
+        return StillOptions(time=time, width=_full_width(subject), format="png")
     return StillOptions(time=time, width=PREVIEW_WIDTH, format="jpeg")
 
 
-def _full_width(template: Template) -> int:
-    """Return the template's width, limited so that the picture has an allowed size."""
-    shape = template.width / template.height
-    return int(min(template.width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape)))
+def _full_width(subject: StillSubject) -> int:
+    """Return the video's width, limited so that the picture has an allowed size."""
+    shape = subject.width / subject.height
+    return int(min(subject.width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape)))
 
 
 async def _form(

@@ -49,6 +49,12 @@ def output_of(choices: Choices) -> dict[str, Any] | None:
     return output | ({"transparent": True} if alpha else {}) or None
 
 
+def size_of(choices: Choices, template: Template) -> tuple[float, float]:
+    """Return the width and height of the render's video, px."""
+    output = output_of(choices) or {}
+    return output.get("width", template.width), output.get("height", template.height)
+
+
 def chosen(width: int, height: int, file_format: str, transparent: bool) -> dict[str, str]:
     """Return the form values of a render's output."""
     return {SIZE: f"{width}x{height}", FORMAT: file_format + (_TRANSPARENT if transparent else "")}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from tests.api.workers import drawing
 from tests.api.world import picture
 from tests.console.people import Person
 
@@ -57,3 +59,13 @@ def test_a_reached_quota_keeps_the_values_in_the_form(member: Person) -> None:
     assert answer.status_code == 403
     assert "of this month's 0 are used or reserved" in html.unescape(answer.text)
     assert "Entered with care" in answer.text
+
+
+def test_the_preview_is_a_frame_of_a_video_of_the_chosen_size(member: Person, tmp_path: Path) -> None:
+    template = member.api.template(width=1280, height=720)
+    with drawing(member.api.world, tmp_path) as worker:
+        for size in ("1280x720", "320x180"):
+            assert member.post(f"/templates/{template}/preview", **{"output.size": size}).status_code == 200
+        member.post(f"/templates/{template}/preview", **{"output.size": "320x180", "save": "1"})
+    drawn = [assignment.video_format for assignment, _ in worker.stills]
+    assert [(one.width, one.still_scale) for one in drawn] == [(640, 0.5), (640, 2.0), (320, 1.0)]

@@ -82,7 +82,7 @@ form.addEventListener("input", (event) => {
   if (field.dataset.colour) byId(field.dataset.colour).value = field.value;
   showColour(field);
   if (field.dataset.upload) return;
-  if (field.tagName === "SELECT") { remember(); check(); return; }
+  if (field.tagName === "SELECT") { remember(); redraw(); check(); return; }
   giveUp(holder);
   refused.delete(holder.dataset.field);
   changed();
