@@ -154,7 +154,8 @@ class LayerContents:
     def _baked(self, step: Draw, scene: Scene, is_smooth: bool) -> Image | None:
         """Return the content with the pending effects of the raster route."""
         layer = step.layer
-        reduced = scene.still_scale if layer.masks else 1.0  # masks depend on the video's raster (compositing.md 2.5)
+        # Masks of an enlarged layer depend on its raster in the video (compositing.md 2.5).
+        reduced = scene.still_scale if layer.masks and step.raster_scale > scene.view_scale else 1.0
         plan = effects.baking(
             layer, scene.view_scale / reduced, *self.rasters.box(layer.source), requested=step.raster_scale / reduced
         )
