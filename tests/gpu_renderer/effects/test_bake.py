@@ -143,6 +143,19 @@ def test_a_reduced_picture_lies_between_itself_and_means_rounded_down_of_three_p
 
 
 @pytest.mark.gl
+@pytest.mark.parametrize(("left", "expected"), [(4, 4), (5, 6), (8, 8), (9, 10), (44, 44), (49, 50), (254, 254)])
+def test_the_roundings_of_single_precision_decide_halves_of_a_reduced_picture(
+    painter: Painter, left: int, expected: int
+) -> None:
+    photo = opaque(0, 0, 0, rows=1, columns=4)
+    photo[:, 1, :3], photo[:, 2, :3] = left, left + 1
+    canvas = Canvas.of(painter, Raster(photo, 4, 1), 0.75)
+    middle = canvas.pixels()[0, 1].copy()
+    painter.pool.give_back(canvas.target)
+    assert middle.tolist() == [expected, expected, expected, 255]
+
+
+@pytest.mark.gl
 def test_the_cells_of_brush_strokes_are_whole_pixels(painter: Painter) -> None:
     photo = np.random.default_rng(5).integers(0, 256, (40, 60, 4), np.uint8)
     photo[..., 3] = 255
