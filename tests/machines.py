@@ -10,6 +10,7 @@ import configparser
 import contextlib
 import os
 import shlex
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -161,8 +162,25 @@ class Network:
 @contextlib.contextmanager
 def network(folder: Path) -> Iterator[Network]:
     """Yield a network of machines with their folders in `folder`. Everything is removed at its end."""
-    number = os.getpid() % 250
-    made = Network(folder, f"farm{number}", f"10.207.{number}")
+    with _own_number() as number:
+        yield from _network(Network(folder, f"farm{number}", f"10.207.{number}"))
+
+
+@contextlib.contextmanager
+def _own_number() -> Iterator[int]:
+    """Yield a number below 250 that no other test of this machine has, in any checkout."""
+    for number in range(250):
+        with socket.socket(socket.AF_UNIX) as claim:
+            try:
+                claim.bind(f"\0farm-tests-network-{number}")
+            except OSError:
+                continue
+            yield number
+            return
+    raise AssertionError("250 networks are in use")
+
+
+def _network(made: Network) -> Iterator[Network]:
     _sweep(made.bridge)
     _ip("link", "add", made.bridge, "type", "bridge")
     try:
@@ -177,7 +195,7 @@ def network(folder: Path) -> Iterator[Network]:
 
 
 def _sweep(bridge: str) -> None:
-    """Remove the bridge and the remains of a machine that did not start, or of a killed test with the same number."""
+    """Remove the bridge and the remains of a machine that did not start, or of a killed test that had the same number."""
     for space in Path("/run/netns").glob(f"{bridge}-*"):
         _ip("netns", "del", space.name)
     if Path("/sys/class/net", bridge).exists():

@@ -78,11 +78,13 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
 
 
 def free_port() -> int:
-    """Return a free port. Raises NoLoopback."""
+    """Return a free port, which the kernel gives to no other program for a minute. Raises NoLoopback."""
     _check_loopback()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            # The side that closes first stays in TIME_WAIT: only programs that name the port can listen on it.
+            server.accept()[0].close()
         return port
 
 

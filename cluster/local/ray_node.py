@@ -27,6 +27,8 @@ from ray._private.parameter import RayParams
 from ray._private.utils import write_ray_address
 from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port  # type: ignore[attr-defined]  # Ray has no types
 
+from cluster.local.ray_head import free_port
+
 ADDRESS: Final = "127.0.0.1"
 LOOK_SECONDS: Final = 0.5
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
@@ -123,15 +125,8 @@ def _parameters(arguments: argparse.Namespace) -> RayParams:
         no_monitor=True,
         ray_client_server_port=None,
         dashboard_host=ADDRESS,
-        **dict(zip(AGENT_PORTS, _free_ports(len(AGENT_PORTS)), strict=True)),
+        **{name: free_port() for name in AGENT_PORTS},
     )
-
-
-def _free_ports(number: int) -> list[int]:
-    """Return free ports."""
-    with contextlib.ExitStack() as probes:
-        servers = [probes.enter_context(socket.create_server((ADDRESS, 0))) for _ in range(number)]
-        return [server.getsockname()[1] for server in servers]
 
 
 def _fail(what: str, folder: Path) -> NoReturn:

@@ -74,7 +74,8 @@ def test_a_slow_start_says_what_it_waits_for(empty_database_url: str, tmp_path: 
         assert up.stderr is not None
         lines = (json.loads(line) for line in up.stderr)
         assert next(line for line in lines if line["event"].startswith("brings the database"))["schema"] == "0023"
-        assert "workers" in next(line for line in lines if line["event"] == "still starts")["not_working"]
+        still = (line["not_working"] for line in lines if line["event"] == "still starts")
+        assert any("workers" in named for named in still), "a busy machine may name the API first"
         up.terminate()
         assert up.wait(HANG_SECONDS) == 0
 

@@ -128,10 +128,15 @@ def test_the_id_of_a_request_is_in_the_logs_of_its_scheduler_and_workers(farm: P
     assert done and all(line["request_id"] == REQUEST_ID and line["job_id"] == job_id for line in done)
     assert [line["request_id"] for line in lines if line.get("event") == "assembly done"] == [REQUEST_ID]
     assert REQUEST_ID in farm.command("jobs", "show", job_id)
-    scheduler = (farm.data / "logs" / "scheduler-1.log").read_text().splitlines()
-    lines = [json.loads(line) for line in scheduler if line.startswith("{")]
-    posted = [line for line in lines if line.get("event") == "webhook"]
-    assert [(line["job_id"], line["request_id"]) for line in posted] == [(job_id, REQUEST_ID)]
+    eventually(lambda: bool(posted(farm)))  # the scheduler logs it after the receiver has it
+    assert posted(farm) == [(job_id, REQUEST_ID)]
+
+
+def posted(farm: ProcessFarm) -> list[tuple[object, object]]:
+    """Return job and request id of the webhooks that the scheduler has logged."""
+    logged = (farm.data / "logs" / "scheduler-1.log").read_text().splitlines()
+    lines = [json.loads(line) for line in logged if line.startswith("{") and line.endswith("}")]
+    return [(line["job_id"], line["request_id"]) for line in lines if line.get("event") == "webhook"]
 
 
 def worker_lines(farm: ProcessFarm) -> list[dict[str, object]]:

@@ -57,6 +57,14 @@ def test_a_port_that_is_taken_is_named(folder: Path) -> None:
         assert _output(_node(folder, port)) == f"ray failed: port {port} of 127.0.0.1: Address already in use\n"
 
 
+def test_a_port_that_was_found_free_is_kept_for_whoever_names_it() -> None:
+    port = free_port()
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind(("127.0.0.1", port))  # without SO_REUSEADDR: what the kernel asks before it chooses a port
+    with socket.create_server(("127.0.0.1", port)) as server:
+        assert server.getsockname()[1] == port
+
+
 def test_a_path_that_is_too_long_for_sockets_is_named(folder: Path) -> None:
     deep = folder / ("d" * 90)
     deep.mkdir()

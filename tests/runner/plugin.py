@@ -20,6 +20,7 @@ OF_TERMINALS = ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", 
 """Variables that change the output of commands. Many CI systems set them."""
 OF_THE_MACHINE = {"gl_software", "drawing_sandbox"}
 """Settings that are kept: on some machines, tests cannot run without them."""
+NO_ENV_FILE = "PYTHON_DOTENV_DISABLED"
 NEAR = "127.0.0.1,localhost"
 """Hosts of test servers, which are reached without a proxy."""
 Status = tuple[str, str, Any]
@@ -81,9 +82,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _leave_behind_the_environment() -> None:
-    """Remove variables that configure the farm or change the output of commands, and set no proxy for test servers."""
+    """Remove variables that configure the farm or change the output of commands, read no `.env` of the checkout, and
+    set no proxy for test servers."""
     for name in (*OF_TERMINALS, *(field.upper() for field in set(Settings.model_fields) - OF_THE_MACHINE)):
         os.environ.pop(name, None)
+    os.environ[NO_ENV_FILE] = "1"
     others = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = f"{others},{NEAR}" if others else NEAR
 

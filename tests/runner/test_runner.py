@@ -115,8 +115,9 @@ def test_tests_run_without_the_settings_colours_and_proxies_of_the_caller(
 ) -> None:
     for name in ("DATABASE_URL", "FORCE_COLOR", "no_proxy"):
         monkeypatch.setenv(name, "farm.example.com")
+    (project / ".env").write_text("WORKERS=7\n")
     (project / "test_environment.py").write_text(
-        "import os\n\ndef test_environment():\n    assert not {'DATABASE_URL', 'FORCE_COLOR'} & set(os.environ)\n"
+        "import os\nfrom farm_core.settings import settings\n\ndef test_environment():\n    assert settings().workers is None\n    assert not {'DATABASE_URL', 'FORCE_COLOR'} & set(os.environ)\n"
         "    assert os.environ['no_proxy'] == 'farm.example.com,127.0.0.1,localhost'\n"
     )
     run(project, "test_environment.py")

@@ -11,16 +11,18 @@ import pytest
 
 from farm_core import __main__ as farm
 from farm_core.settings import settings
+from tests.runner.plugin import NO_ENV_FILE
 
 CommandError = Callable[..., str]
 
 
 @pytest.fixture
 def folder_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Change to a new folder with an environment of its own."""
+    """Change to a new folder with an environment of its own, where commands read `.env`."""
     monkeypatch.chdir(tmp_path)
     settings.cache_clear()
     with mock.patch.dict(os.environ):
+        os.environ.pop(NO_ENV_FILE, None)
         yield tmp_path
     settings.cache_clear()
 
