@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from cluster.local.ray_head import free_port
@@ -38,11 +39,17 @@ def processes(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[tup
         for process in started:
             assert process.stderr is not None
             assert any(b"Application startup complete" in line for line in process.stderr)
+            while not _listens(process):  # it listens after that line
+                time.sleep(0.01)
         yield f"http://127.0.0.1:{port}", started
     finally:
         for process in started:
             process.kill()
             process.communicate()
+
+
+def _listens(process: subprocess.Popen[bytes]) -> bool:
+    return any(one.status == psutil.CONN_LISTEN for one in psutil.Process(process.pid).net_connections())
 
 
 def _asked(origin: str) -> list[int]:

@@ -226,7 +226,7 @@ def test_a_socket_of_both_families_names_ipv4_clients_and_proxies_as_such() -> N
         sockets = server.listeners(options)
         port, running = sockets[0].getsockname()[1], uvicorn.Server(options)
         serving = asyncio.create_task(running.serve(sockets))
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=HANG_SECONDS) as client:
             await client.get("/", headers={"X-Forwarded-For": "192.0.2.1"})
             await client.get("/")
         running.should_exit = True

@@ -34,6 +34,7 @@ def test_a_template_is_tried_rendered_watched_and_played(tmp_path: Path) -> None
 
 
 def _story(data: Path) -> None:
+    expect.set_options(timeout=90_000)
     with process_farm(data) as farm, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment())
         link = farm.command("console-link", "operator").splitlines()[-1]
