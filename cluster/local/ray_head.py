@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -144,10 +145,8 @@ def _sweep(folder: Path) -> None:
         if process.pid != os.getpid() and any(str(folder) in word for word in words):
             left += [process, *_children(process)]
     for process in left:
-        try:
+        with contextlib.suppress(psutil.Error):  # it has ended, or another user only reads the folder
             process.kill()
-        except psutil.NoSuchProcess:
-            continue
     psutil.wait_procs(left, timeout=5)
     if folder.parent.is_dir() and folder.parent.lstat().st_uid == os.geteuid():
         shutil.rmtree(folder.parent, ignore_errors=True)

@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,12 +144,9 @@ class ProcessFarm:
         """Return the live processes of a part."""
         found = []
         for process in psutil.Process(self.process.pid).children(recursive=True):
-            try:
-                words = " ".join(process.cmdline())
-            except psutil.Error:
-                continue
-            if PARTS[part](words) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
+            with suppress(psutil.Error):
+                if PARTS[part](" ".join(process.cmdline())) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
         return found
 
     def kill(self, part: str, chance: random.Random | None = None) -> bool:

@@ -96,17 +96,16 @@ MEMORY_BYTES = 150_000_000
 @contextmanager
 def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
     """Kill every worker whose memory exceeds the limit, as a container does. Yield the killed workers."""
-    limit = max(one.memory_info().rss for one in farm.processes("actor")) + MEMORY_BYTES
+    limit = max(map(_resident_bytes, farm.processes("actor"))) + MEMORY_BYTES
     killed: list[int] = []
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(0.02):
             for one in farm.processes("actor"):
-                with suppress(psutil.Error):
-                    if one.memory_info().rss > limit and one.pid not in killed:
-                        killed.append(one.pid)
-                        one.kill()
+                if _resident_bytes(one) > limit and one.pid not in killed:
+                    killed.append(one.pid)
+                    one.kill()
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -115,6 +114,12 @@ def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
     finally:
         over.set()
         watcher.join()
+
+
+def _resident_bytes(process: psutil.Process) -> int:
+    with suppress(psutil.Error):
+        return int(process.memory_info().rss)
+    return 0
 
 
 def test_a_document_that_kills_three_workers_fails_and_the_others_are_rendered(
