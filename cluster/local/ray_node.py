@@ -24,6 +24,7 @@ from typing import Final, NoReturn
 import psutil
 from ray._private.node import Node
 from ray._private.parameter import RayParams
+from ray._private.services import get_node_with_retry
 from ray._private.utils import write_ray_address
 from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port  # type: ignore[attr-defined]  # Ray has no types
 
@@ -31,6 +32,7 @@ from cluster.local.ray_head import free_port
 
 ADDRESS: Final = "127.0.0.1"
 LOOK_SECONDS: Final = 0.5
+REGISTER_SECONDS: Final = 100.0
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
 """Ray's minimum. Frames never pass through the object store."""
 AGENT_PORTS: Final = (
@@ -64,6 +66,11 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
         super().start_gcs_server()
         threading.Thread(target=self._watch, daemon=True).start()
 
+    def start_ray_processes(self) -> None:
+        """Start the raylet and wait until it is registered."""
+        super().start_ray_processes()
+        wait_until_registered(self)
+
     def start_raylet(self, *words: object, **options: object) -> None:
         """Record the one agent port that Ray does not pass to the raylet, then start the raylet."""
         port = self._ray_params.dashboard_agent_listen_port
@@ -79,6 +86,11 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
                 if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)
             time.sleep(LOOK_SECONDS)
+
+
+def wait_until_registered(node: Node) -> None:
+    """Wait until the control store knows the node. Ray itself waits for 30 s, which is too short on a busy machine."""
+    get_node_with_retry(node.gcs_address, node.node_id, REGISTER_SECONDS, retry_interval_s=0.1)
 
 
 def main(words: list[str]) -> None:

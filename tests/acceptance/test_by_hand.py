@@ -35,7 +35,6 @@ def blocks_by_hand() -> tuple[str, str]:
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(280)
 @pytest.mark.skipif(REFUSAL is not None, reason=str(REFUSAL))
 def test_the_commands_by_hand_make_a_farm_that_renders(tmp_path: Path) -> None:
     with _started_by_hand(tmp_path) as (farm, node, database_url):

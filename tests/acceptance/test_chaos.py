@@ -171,7 +171,6 @@ def test_a_job_on_s3_is_downloaded_by_ranges_from_there_cached_and_verified(farm
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(280)
 def test_every_job_ends_once_though_each_part_is_killed(farm: ProcessFarm) -> None:
     kills = ["actor", "storage", "scheduler", "valkey", "api", "postgres", "ray"]
     torment(farm, 10, kills, pause_seconds=1.5)

@@ -19,9 +19,10 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from motion.bundle import read_document
 from scheduler.ports import Advanced, Finished, SegmentAssignment, VideoFormat
+from tests.acceptance.ray_nodes import start_patiently
 from tests.patience import HANG_SECONDS
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(500), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.acceptance, pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
 SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
@@ -35,6 +36,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    start_patiently(monkeypatch)
     head = {"num_cpus": 4, "include_dashboard": True, "dashboard_port": free_port()}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     yield cluster

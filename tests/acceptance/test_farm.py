@@ -23,7 +23,7 @@ from tests.acceptance.farm import (
     uploaded,
 )
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.acceptance]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ JOBS = 3
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(280)
 def test_a_worker_that_stops_answering_is_replaced_and_jobs_end(tmp_path: Path) -> None:
     with process_farm(tmp_path / "farm", "--workers", "1", settings={"FRAME_SECONDS_MAX": "20"}) as farm:
         template, logo = imported(farm, BUNDLE.read_bytes()), uploaded(farm, LOGO)

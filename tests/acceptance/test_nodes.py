@@ -31,6 +31,7 @@ from farm_core.templates.models import Template
 from motion.bundle import read_document
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
+from tests.acceptance.ray_nodes import start_patiently
 from tests.patience import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +45,7 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    start_patiently(monkeypatch)
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     cluster.workers = [cluster.add_node(num_cpus=1) for _ in range(2)]
     yield cluster
@@ -51,7 +53,6 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.acceptance
-@pytest.mark.timeout(280)
 @pytest.mark.filterwarnings("default")
 def test_a_job_survives_the_loss_of_a_node_that_renders_it(nodes: Any, database_url: str, tmp_path: Path) -> None:
     async def story() -> None:

@@ -24,7 +24,7 @@ from gpu_renderer.encode.formats import FORMATS, FilePlan
 from tests.acceptance.farm import ROOT
 from tests.patience import HANG_SECONDS
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.acceptance]
 AS_ANYBODY = ["setpriv", "--bounding-set=-sys_nice", "--"] if os.geteuid() == 0 else []
 """Drop the privilege to raise priority again, which a normal user does not have: Ray's workers start with a low one."""
 

@@ -20,7 +20,7 @@ from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, upl
 from tests.acceptance.hooks import hook
 from tests.patience import HANG_SECONDS
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.acceptance]
 
 REQUEST_ID = "req-traced-0001"
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

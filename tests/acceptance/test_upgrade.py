@@ -21,7 +21,7 @@ from tests.acceptance.hooks import hook
 FORMER = "faad2e752f8f"
 """Commit of the previous release. Change it at each release."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

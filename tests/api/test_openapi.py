@@ -62,7 +62,6 @@ def generated(operation: Any, mode: GenerationMode, check: Callable[[Any], None]
     run()
 
 
-@pytest.mark.timeout(900)  # hundreds of requests: 19 s of processor time
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=str)
 def test_generated_requests_get_documented_answers(
     operations: dict[str, Any], caller: Someone, mode: GenerationMode

@@ -26,7 +26,7 @@ from farm_core.storage.local import LocalStorage
 from tests.acceptance.farm import ROOT, run_farm
 from tests.s3_server import BUCKET, S3Server
 
-pytestmark = [pytest.mark.service, pytest.mark.timeout(900)]  # a dozen commands, each with its own time limit
+pytestmark = [pytest.mark.service]
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.api.world import World
 from tests.console.changes import publish_until
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 PAGES = (

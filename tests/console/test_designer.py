@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from tests.api.world import World, document, field, layer, picture
 from tests.console.people import Person, signed_in
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 LONG_NAME = "A name that somebody pasted from a whole sentence and never shortened, with_one_part_that_cannot_be_broken_anywhere"

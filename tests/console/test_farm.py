@@ -12,7 +12,7 @@ from farm_core.settings import ROOT
 from tests.acceptance.farm import process_farm
 from tests.console.conftest import ARGUMENTS, CHROMIUM, environment
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.acceptance, pytest.mark.filterwarnings("default")]
 
 PIXELS = """async () => {
     const frame = document.getElementById('frame'), canvas = document.createElement('canvas');

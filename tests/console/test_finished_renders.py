@@ -16,7 +16,7 @@ from tests.api.world import World, picture
 from tests.console.people import Person, signed_in
 from tests.patience import HANG_SECONDS
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 

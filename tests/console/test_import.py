@@ -16,7 +16,7 @@ from tests.api.workers import drawing
 from tests.api.world import bundle, document, layer
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 SUBSTITUTED = "The font family 'Gotham' is not installed; 'Inter' stands in for it."
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 UNCOVERED = """() => {
     const box = document.activeElement.getBoundingClientRect();

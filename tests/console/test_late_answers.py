@@ -13,7 +13,7 @@ from tests.console.changes import asks, copy_unheard, publish, show
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 LOOK_AWAY_AND_BACK = """() => { for (const hidden of [true, false]) {

@@ -13,7 +13,7 @@ from tests.api.world import picture
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 

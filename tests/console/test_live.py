@@ -14,7 +14,7 @@ from farm_core.progress.changes import JobChange
 from tests.console.changes import asks, copy_unheard, publish, publish_until, show
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.api.workers import drawing
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 DRAWN = """() => {
     const pictures = [...document.querySelectorAll("img.poster")];

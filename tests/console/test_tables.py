@@ -14,7 +14,7 @@ from motion.template import InputField, Target
 from tests.api.world import document, field, layer
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.timeout(280), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default")]
 
 FIELDS = [
     InputField(id_, label, "text", False, None, Target(id_, "Text", "content"))

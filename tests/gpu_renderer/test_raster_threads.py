@@ -50,7 +50,6 @@ def render_in_process(threads: int) -> tuple[dict[str, str], int]:
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(280)
 def test_the_number_of_raster_threads_is_as_asked_and_changes_no_pixel(context_painter: Painter) -> None:
     if not context_painter.is_software and device_index(None, software=True) is None:
         pytest.skip("this machine has no software rasteriser beside its GPU")

@@ -17,7 +17,6 @@ def assert_sound(outcome: Outcome) -> None:
 
 
 @pytest.mark.service
-@pytest.mark.timeout(300)
 def test_no_job_is_lost_when_nodes_vanish_and_postgres_fails_over(tmp_path: Path) -> None:
     scenario = Scenario(workers=60, nodes=10, jobs_per_second=15, arrival_seconds=4, accounts=10, schedulers=2)
     outcome = simulate(scenario, tmp_path)
@@ -26,7 +25,6 @@ def test_no_job_is_lost_when_nodes_vanish_and_postgres_fails_over(tmp_path: Path
 
 
 @pytest.mark.service
-@pytest.mark.timeout(300)
 def test_accounts_with_few_jobs_do_not_wait_for_one_that_floods_the_farm(tmp_path: Path) -> None:
     scenario = Scenario(
         workers=40, nodes=4, jobs_per_second=20, arrival_seconds=8, accounts=6, schedulers=2, with_faults=False

@@ -1,0 +1,22 @@
+"""Ray nodes in the process of a test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+def start_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nodes of Ray's own test clusters start as slowly as those of the farm may."""
+    from ray._private.node import Node
+
+    from cluster.local.ray_node import wait_until_registered
+
+    start = Node.start_ray_processes
+
+    def start_and_wait(node: Any) -> None:
+        start(node)
+        wait_until_registered(node)
+
+    monkeypatch.setattr(Node, "start_ray_processes", start_and_wait)
