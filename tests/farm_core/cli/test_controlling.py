@@ -65,7 +65,9 @@ async def _furnish(database: Database) -> None:
                 job(made, id="job_bad", created_at=now - timedelta(seconds=90), **broken, **times),
                 job(made, id="job_one"),
                 job(made, id="job_two"),
-                Worker(id="render-1", node="n", renderer="r", device="d", encoder="e", seen_at=now),
+                Worker(
+                    id="render-1", node="n", renderer="r", device="d", encoder="e", seen_at=now + timedelta(minutes=10)
+                ),
             ]
         )
         await session.flush()

@@ -52,6 +52,7 @@ async def _furnished(database_url: str) -> None:
     """Create a job of 100 frames, half done after 20 s, with one segment done and one running, and a webhook due
     later."""
     database, now = Database(database_url), SystemClock().now()
+    later = now + timedelta(minutes=10)  # the worker is live, and its segment recent, however slow the machine is
     async with database.work() as session:
         made = await template(session, await account(session, "studio"))
         machine: dict[str, Any] = {"node": "n", "renderer": "r", "device": "llvmpipe", "encoder": "libx264"}
@@ -61,7 +62,7 @@ async def _furnished(database_url: str) -> None:
                 job(made, id="job_half", frame_count=100, **half),
                 job(made, id="job_next", frame_count=100),
                 Worker(id="render-0", seen_at=now - timedelta(minutes=5), **machine),
-                Worker(id="render-1", seen_at=now, disk_free_bytes=1_500_000_000, **machine),
+                Worker(id="render-1", seen_at=later, disk_free_bytes=1_500_000_000, **machine),
             ]
         )
         await session.flush()
@@ -69,7 +70,7 @@ async def _furnished(database_url: str) -> None:
         due = now + timedelta(seconds=6000)
         session.add_all(
             [
-                Task(id="t0", index=0, first_frame=0, frame_count=30, status="done", finished_at=now, **held),
+                Task(id="t0", index=0, first_frame=0, frame_count=30, status="done", finished_at=later, **held),
                 Task(id="t1", index=1, first_frame=30, frame_count=70, status="leased", lease_token="l", **held),
                 Delivery(
                     id="d", job_id="job_half", url="http://x.example/", body={}, attempts=[{"status": 503}], due_at=due
