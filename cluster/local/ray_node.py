@@ -72,9 +72,8 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
         wait_until_registered(self)
 
     def start_raylet(self, *words: object, **options: object) -> None:
-        """Record the one agent port that Ray does not pass to the raylet, then start the raylet."""
-        port = self._ray_params.dashboard_agent_listen_port
-        persist_port(self.get_session_dir_path(), self.node_id, DASHBOARD_AGENT_LISTEN_PORT_NAME, port)
+        """Start the raylet with the chosen ports."""
+        announce_listen_port(self)
         super().start_raylet(*words, **options)
 
     def _watch(self) -> None:
@@ -86,6 +85,17 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
                 if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)
             time.sleep(LOOK_SECONDS)
+
+
+def agent_ports() -> dict[str, int]:
+    """Return new parameters of a node: free ports for its agents."""
+    return {name: free_port() for name in AGENT_PORTS}
+
+
+def announce_listen_port(node: Node) -> None:
+    """Record the one agent port that Ray does not pass to the raylet."""
+    port = node.dashboard_agent_listen_port
+    persist_port(node.get_session_dir_path(), node.node_id, DASHBOARD_AGENT_LISTEN_PORT_NAME, port)
 
 
 def wait_until_registered(node: Node) -> None:
@@ -137,7 +147,7 @@ def _parameters(arguments: argparse.Namespace) -> RayParams:
         no_monitor=True,
         ray_client_server_port=None,
         dashboard_host=ADDRESS,
-        **{name: free_port() for name in AGENT_PORTS},
+        **agent_ports(),
     )
 
 

@@ -8,14 +8,16 @@ import pytest
 
 
 def start_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nodes of Ray's own test clusters start as slowly as those of the farm may."""
+    """Let nodes of Ray's own test clusters start as slowly as those of the farm may. They need `agent_ports`."""
     from ray._private.node import Node
 
-    from cluster.local.ray_node import wait_until_registered
+    from cluster.local.ray_node import announce_listen_port, wait_until_registered
 
+    monkeypatch.setenv("RAY_agent_register_timeout_ms", "100000")
     start = Node.start_ray_processes
 
     def start_and_wait(node: Any) -> None:
+        announce_listen_port(node)
         start(node)
         wait_until_registered(node)
 

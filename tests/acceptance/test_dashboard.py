@@ -34,10 +34,12 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     import ray
     from ray.cluster_utils import Cluster
 
+    from cluster.local.ray_node import agent_ports
+
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     start_patiently(monkeypatch)
-    head = {"num_cpus": 4, "include_dashboard": True, "dashboard_port": free_port()}
+    head = {"num_cpus": 4, "include_dashboard": True, "dashboard_port": free_port(), **agent_ports()}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     yield cluster
     ray.shutdown()  # the executor gives up on a cluster that does not disconnect it

@@ -43,11 +43,14 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Yield a head that does not render, and two nodes with one core each."""
     from ray.cluster_utils import Cluster
 
+    from cluster.local.ray_node import agent_ports
+
     monkeypatch.setenv("PYTHONPATH", f"{ROOT}:{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     start_patiently(monkeypatch)
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    cluster.workers = [cluster.add_node(num_cpus=1) for _ in range(2)]
+    head = {"num_cpus": 0, "include_dashboard": False, **agent_ports()}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    cluster.workers = [cluster.add_node(num_cpus=1, **agent_ports()) for _ in range(2)]
     yield cluster
     cluster.shutdown()
 

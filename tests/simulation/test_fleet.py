@@ -27,7 +27,7 @@ def test_no_job_is_lost_when_nodes_vanish_and_postgres_fails_over(tmp_path: Path
 @pytest.mark.service
 def test_accounts_with_few_jobs_do_not_wait_for_one_that_floods_the_farm(tmp_path: Path) -> None:
     scenario = Scenario(
-        workers=40, nodes=4, jobs_per_second=20, arrival_seconds=8, accounts=6, schedulers=2, with_faults=False
+        workers=20, nodes=4, jobs_per_second=12, arrival_seconds=6, accounts=6, schedulers=2, with_faults=False
     )
     outcome = simulate(scenario, tmp_path)
     assert_sound(outcome)

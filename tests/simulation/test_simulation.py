@@ -69,7 +69,7 @@ def assert_seed_is_sound(seed: int) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))])
 def test_a_thousand_workers_and_ten_thousand_jobs_are_sound(seed: int) -> None:
     farm = SimulatedFarm(seed, workers=1000, jobs=10_000)
     farm.run(10 * HOUR)
