@@ -6,13 +6,18 @@ from typing import Any
 
 import pytest
 
+from tests.patience import HANG_SECONDS
+
 
 def start_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nodes of Ray's own test clusters start as slowly as those of the farm may. They need `agent_ports`."""
+    """Let nodes of Ray's own test clusters start as slowly as those of the farm may, and wait for them. They need
+    `agent_ports`."""
     from ray._private.node import Node
 
+    from cluster import ray_cluster
     from cluster.local.ray_node import announce_listen_port, wait_until_registered
 
+    monkeypatch.setattr(ray_cluster, "CONNECT_SECONDS", HANG_SECONDS)  # the farm would start a scheduler again
     monkeypatch.setenv("RAY_agent_register_timeout_ms", "100000")
     start = Node.start_ray_processes
 
