@@ -15,7 +15,17 @@ from functools import cached_property, partial
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import routing
-from gpu_renderer.display_list.graph import Adjustment, Draw, MatteUse, PlacedSample, Plane, RenderGraph, Scene, Step
+from gpu_renderer.display_list.graph import (
+    NO_EYE,
+    Adjustment,
+    Draw,
+    MatteUse,
+    PlacedSample,
+    Plane,
+    RenderGraph,
+    Scene,
+    Step,
+)
 from gpu_renderer.display_list.routing import blend_of, routed
 from gpu_renderer.display_list.space import camera, extrusion, lights
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed

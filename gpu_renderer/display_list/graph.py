@@ -122,6 +122,9 @@ class DepthGroup:
 Step = Draw | Adjustment | DepthGroup
 
 
+NO_EYE = (0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """State shared by all steps of one composition."""

@@ -324,3 +324,20 @@ def test_effects_in_layer_coordinates_span_the_stroke_of_a_plane_too(
     facing = replace(flat, transform=Transform3D(world(32, 24, 0), 0, 0, FLAT, UNLIT))
     in_frame, in_space = (drawn(painter, snapshot(layer)).astype(int) for layer in (flat, facing))
     assert np.abs(in_space - in_frame).mean() < 2
+
+
+@pytest.mark.parametrize("is_lit", [False, True])
+def test_a_moving_camera_damages_the_planes_alone_unless_lights_reach_its_eye(painter: Painter, is_lit: bool) -> None:
+    lamp = Light("lamp", "point", "#ffffff", 1.0, (32, 24, -100), (0, 0, 1), 45, 0.5, 200, "none", 500, False, 1, 0)
+
+    def seen_from(x: float) -> Snapshot:
+        layers = rect("#3355aa", 10, 40, 8, 8), plane("#cc4422", world(32, 16, 0), 12, 12)
+        return replace(snapshot(*layers), camera=camera(x, 24, -100, 100), lights=(lamp,) if is_lit else ())
+
+    frames = renderer(painter)
+    for x in (32, 33, 35):
+        picture = frames.draw(seen_from(x), 64, 48)
+        assert np.array_equal(pixels(picture), drawn(painter, seen_from(x)))
+    (part,) = picture.changed.rects()
+    assert (part == Region(0, 0, 64, 48)) is is_lit
+    frames.release()
