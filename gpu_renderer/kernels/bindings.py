@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
-from gpu_renderer.kernels.draw_ops import DrawOps
+from gpu_renderer.kernels.draw_ops import DrawOps, Extents, Texels
 from gpu_renderer.kernels.windows import WindowKernels
 
 HALF_PATTERNS = 1 << 16
@@ -112,7 +112,24 @@ class Kernels:
         self._interleave.restype = self._colour_decode.restype = None
         self._resample.restype = None
         self._composite.restype = c_int
+        self._find_extents, self._find_extents.restype = library.find_extents, None
+        self._find_extents.argtypes = (c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p)
         self.windows = WindowKernels(library)
+
+    def extents(self, texels: Texels, part: Region) -> Extents:
+        """Return the visible and the flat texels of a part of half-float patterns or floats, shape (rows, columns, 4)."""
+        found = (c_int * 8)()
+        self._find_extents(
+            texels.ctypes.data,
+            texels.dtype == np.uint16,
+            texels.shape[1],
+            part.x,
+            part.y,
+            part.right,
+            part.bottom,
+            found,
+        )
+        return tuple(found)
 
     def display_encode(self, scene_address: int, levels: Rows, picture: Rows, part: Region) -> None:
         """Display-encode RGBA half floats into a part of a picture, as opaque pixels. The half floats are the part's unpadded rows.

@@ -17,13 +17,16 @@ from gpu_renderer.geometry.region import Region
 """`enum kind` of `draw_op.h`."""
 MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
 """Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
-_DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq").pack
+_DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq8i").pack
 """`struct draw_op` of `draw_op.h`."""
 _GRADE = struct.Struct("<3f2i12f4xq").pack
 """`struct grade` of `draw_op.h`."""
 RAMP_PASS, NOISE_PASS = range(2)
 """`enum pass_kind` of `adjustment.h`."""
 PASS_NUMBERS = 12
+Extents = tuple[int, int, int, int, int, int, int, int]
+"""Texels that a draw operation need not sample: left, top, right and bottom of the visible ones and of flat ones."""
+NO_EXTENTS: Extents = (0,) * 8
 _PASS = struct.Struct(f"<2i{PASS_NUMBERS}f").pack
 """`struct pass` of `adjustment.h`."""
 Texels = npt.NDArray[np.uint8] | npt.NDArray[np.uint16] | npt.NDArray[np.float32]
@@ -72,6 +75,8 @@ class Content(NamedTuple):
     """Linear straight RGBA of a shape or of coverage."""
     texels: Texels | None = None
     """Unpadded texels of shape (rows, columns) or (rows, columns, 4), or the numbers of `struct gradient` or of passes."""
+    extents: Extents = NO_EXTENTS
+    """Of cells, if they are known."""
 
 
 class Pass(NamedTuple):
@@ -172,7 +177,7 @@ def _draw_op(
     `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
     `kept`: arrays that the pointers refer to.
     """
-    geometry, color, texels = content
+    geometry, color, texels, extents = content
     if variant.gradient:
         columns, rows = variant.ramp_count, variant.gradient
     else:
@@ -180,7 +185,7 @@ def _draw_op(
     x, y, width, height = region
     packed = _DRAW_OP(
         *variant[:6], x, y, x + width, y + height, *to_unit, opacity, *color, *geometry, cells_per_px, columns, rows,
-        _address(texels), *pointers,
+        _address(texels), *pointers, *extents,
     )  # fmt: skip
     return DrawOp(region, variant, packed, (texels, kept))
 

@@ -10,10 +10,11 @@
 struct clipped_op {
     const struct draw_op *op;
     struct draw_op graded;            // a copy of an operation of one colour, after its colour stage
+    float flat[4];                    // straight colour and alpha of an interior of one colour
     int32_t top, bottom, first, end;  // rows and columns of the frame inside the strip
     int square_count, inner_count, outer_count;
     struct edge square[4], inner[EDGES_MAX];  // edges of its quad, and of the interior that no edge of its shape touches
-    struct edge outer[4];                     // an ellipse touches no pixel outside these
+    struct edge outer[4];                     // an ellipse, or texels, touch no pixel outside these
     struct row_cache texels;                  // unused if `taps` is 0
 };
 
@@ -64,10 +65,8 @@ static void composite_span(const struct draw_op *op, struct row_cache *cache, st
 }
 
 // Composite one colour over columns that it covers completely.
-static void composite_flat_span(const struct draw_op *op, struct strip *s, int at, int count) {
-    for (int channel = 0; channel < 3; channel++) {
-        over_flat(s->backdrop[channel] + at, op->color[channel], op->color[3] * op->opacity, count);
-    }
+static void composite_flat_span(const float *flat, struct strip *s, int at, int count) {
+    for (int channel = 0; channel < 3; channel++) over_flat(s->backdrop[channel] + at, flat[channel], flat[3], count);
 }
 
 // Composite content over columns [first, end) of a row, split where edges begin and end. `left`: the column of the row's first
@@ -94,10 +93,10 @@ static void composite_content(struct clipped_op *clipped, struct row_cache *cach
         composite_span(op, cache, s, row, left, covered_first, covered_end, SHAPE_EDGE);
     } else {
         composite_span(op, cache, s, row, left, covered_first, inner_first, SHAPE_EDGE);
-        if (op->mode || op->texels) {
+        if (op->mode || (is_shape(op) && op->texels)) {
             composite_span(op, cache, s, row, left, inner_first, inner_end, INTERIOR);
         } else {
-            composite_flat_span(op, s, inner_first - left, inner_end - inner_first);
+            composite_flat_span(clipped->flat, s, inner_first - left, inner_end - inner_first);
         }
         composite_span(op, cache, s, row, left, inner_end, covered_end, SHAPE_EDGE);
     }
@@ -214,6 +213,41 @@ static void mark_unquantised(struct strip *s, int first, int end) {
     s->unquantised_end = is_none || end > s->unquantised_end ? end : s->unquantised_end;
 }
 
+// Write the straight colour and alpha of flat texels to clipped->flat.
+static void shade_flat_texels(struct clipped_op *clipped, struct strip *s) {
+    const struct draw_op *op = clipped->op;
+    ptrdiff_t at = 4 * ((ptrdiff_t)op->flat.top * op->columns + op->flat.left);
+    float texel[4];
+    if (op->kind == HALF_CELLS) {
+        read_half_texel((const uint16_t *)op->texels + at, texel);
+    } else {
+        memcpy(texel, (const float *)op->texels + at, sizeof texel);
+    }
+    for (int channel = 0; channel < 4; channel++) s->texels[channel][0] = texel[channel];
+    shade_texels(s, op->opacity, 1);
+    if (op->grade) apply_grade(op->grade, s, 1);
+    for (int channel = 0; channel < 3; channel++) clipped->flat[channel] = s->source[channel][0];
+    clipped->flat[3] = s->alpha[0];
+}
+
+// Find the edges of an operation's quad and interior, and the colour of a flat interior.
+static void find_edges(struct clipped_op *clipped, struct strip *s) {
+    const struct draw_op *op = clipped->op;
+    int is_cells = op->kind == CELLS || op->kind == HALF_CELLS;
+    clipped->square_count = quad_edges(op, clipped->square, 0, 0);
+    clipped->inner_count = clipped->outer_count = 0;
+    if (is_shape(op)) {
+        clipped->inner_count = is_hard(op) ? 0 : interior_edges(op, clipped->inner);
+        if (op->kind == ELLIPSE && clipped->inner_count) clipped->outer_count = ellipse_edges(op, clipped->outer);
+        for (int channel = 0; channel < 3; channel++) clipped->flat[channel] = op->color[channel];
+        clipped->flat[3] = op->color[3] * op->opacity;
+    } else if (is_cells && !op->mode && op->visible.left < op->visible.right) {
+        clipped->outer_count = visible_edges(op, clipped->outer);
+        clipped->inner_count = flat_edges(op, clipped->inner);
+        if (clipped->inner_count) shade_flat_texels(clipped, s);
+    }
+}
+
 // Clip operations to a strip, columns [left, right) and rows [top, bottom), from bottom to top. Returns the number of visible ones.
 static int clip_ops(const struct draw_op *ops, int count, struct strip *s, int left, int top, int right, int bottom,
                     struct clipped_op *clipped_ops) {
@@ -224,9 +258,7 @@ static int clip_ops(const struct draw_op *ops, int count, struct strip *s, int l
         clipped->first = op->left > left ? op->left : left, clipped->end = op->right < right ? op->right : right;
         if (clipped->top >= clipped->bottom || clipped->first >= clipped->end) continue;
         if (op->grade && has_one_colour(op)) grade_one_colour(clipped, s);
-        clipped->square_count = quad_edges(op, clipped->square, 0, 0);
-        clipped->inner_count = is_shape(op) && !is_hard(op) ? interior_edges(op, clipped->inner) : 0;
-        clipped->outer_count = op->kind == ELLIPSE && clipped->inner_count ? ellipse_edges(op, clipped->outer) : 0;
+        find_edges(clipped, s);
         const struct draw_op *shown = op->kind == GLOWING_BUFFER ? op->glow : op;
         clipped->texels.taps = 0;
         if (has_upright_texels(shown)) begin_row_cache(&clipped->texels, shown, s, clipped->first, clipped->end - clipped->first);

@@ -22,6 +22,8 @@ struct shape { float width, height, radius, hardness; };  // layer px; hardness:
 
 struct rect { float left, top, width, height; };
 
+struct texel_rect { int32_t left, top, right, bottom; };  // empty if unknown
+
 // One draw operation of the kernels, packed by gpu_renderer/kernels/draw_ops.py.
 struct draw_op {
     int32_t kind, samples, is_projective, is_nearest;
@@ -49,6 +51,8 @@ struct draw_op {
     const uint8_t *mask;               // of an image or coverage: coverage of the unit square
     int32_t mask_columns, mask_rows;
     const struct grade *grade;         // 0 if colours stay as they are
+    struct texel_rect visible, flat;   // of CELLS and HALF_CELLS, from `find_extents`: texels outside `visible` are transparent,
+                                       // those inside `flat` are equal
 };
 
 enum gradient_kind { LINEAR = 1, RADIAL };

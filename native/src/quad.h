@@ -78,6 +78,40 @@ INLINE int ellipse_edges(const struct draw_op *op, struct edge *edges) {
     return 4;
 }
 
+// Write edges of the pixels whose position along a side of the texels lies between two texel centres: at most two.
+// Positions on the quad are repeated beyond its edges, so a limit outside the quad is none.
+INLINE int texel_limits(const struct draw_op *op, struct edge *edges, int is_down, double first, double last) {
+    double count = is_down ? op->rows : op->columns, start = is_down ? op->crop.top : op->crop.left,
+           extent = is_down ? op->crop.height : op->crop.width;
+    double from = ((first + 0.5) / count - start) / extent, to = ((last + 0.5) / count - start) / extent;
+    int found = 0;
+    if (from > 0) edges[found++] = edge_of(op, !is_down, is_down, -from);
+    if (to < 1) edges[found++] = edge_of(op, -!is_down, -is_down, to);
+    return found;
+}
+
+// Write edges outside which all texels around a pixel are transparent. Returns their count.
+INLINE int visible_edges(const struct draw_op *op, struct edge *edges) {
+    const double margin = 1.25;  // a neighbour of a position, and rounding of single floats
+    struct texel_rect r = op->visible;
+    int count = texel_limits(op, edges, 0, r.left - margin, r.right - 1 + margin);
+    return count + texel_limits(op, edges + count, 1, r.top - margin, r.bottom - 1 + margin);
+}
+
+// Write edges inside which all texels around a pixel are equal. Returns their count, 0 if no texels are.
+INLINE int flat_edges(const struct draw_op *op, struct edge *edges) {
+    const double margin = 0.25;  // rounding of single floats
+    struct texel_rect r = op->flat;
+    if (r.right - r.left < 2 || r.bottom - r.top < 2) return 0;
+    double columns = op->columns, rows = op->rows, left = op->crop.left, top = op->crop.top;
+    double width = op->crop.width, height = op->crop.height;
+    edges[0] = edge_of(op, 1, 0, -((r.left + 0.5 + margin) / columns - left) / width);
+    edges[1] = edge_of(op, -1, 0, ((r.right - 0.5 - margin) / columns - left) / width);
+    edges[2] = edge_of(op, 0, 1, -((r.top + 0.5 + margin) / rows - top) / height);
+    edges[3] = edge_of(op, 0, -1, ((r.bottom - 0.5 - margin) / rows - top) / height);
+    return 4;
+}
+
 // Narrow columns [*first, *end) of a row to those whose centres lie at least `inset` px inside all edges.
 INLINE void clip_span(const struct edge *edges, int count, int row, double inset, int *first, int *end) {
     double y = row + 0.5, left = *first, right = *end;

@@ -50,7 +50,7 @@ class CpuCompositor:
     def __init__(self, drawing: ListDrawing, kernels: Kernels, *, keeps_alpha: bool) -> None:
         self._keeps_alpha = keeps_alpha
         self._drawing, self._painter, self._kernels = drawing, drawing.painter, kernels
-        self._texels = KernelTexels(drawing.painter)
+        self._texels = KernelTexels(drawing.painter, kernels)
         self._scene_buffer = SceneBuffer(drawing)
         self._backdrop_cache = BackdropCache(drawing.painter, kernels, self._scene_buffer)
         self._bottom_cache = BackdropCache(drawing.painter, kernels, self._scene_buffer)

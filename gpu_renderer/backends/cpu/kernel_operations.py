@@ -6,6 +6,7 @@ main memory.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache, partial
 from itertools import chain
 
@@ -16,6 +17,7 @@ from gpu_renderer.backends.gl import drawable, quads
 from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.cache.lru import LruCache
+from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import UNTINTED
 from gpu_renderer.display_list.paint import Filter, Gradient, Image, Pixels, PlacedQuad, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer
@@ -23,6 +25,7 @@ from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region, outside
+from gpu_renderer.kernels.bindings import Kernels
 from gpu_renderer.kernels.draw_ops import (
     BUFFER,
     CELLS,
@@ -34,10 +37,12 @@ from gpu_renderer.kernels.draw_ops import (
     HALF_CELLS,
     IMAGE,
     MODES_KNOWN,
+    NO_EXTENTS,
     NOTHING,
     RECTANGLE,
     Content,
     DrawOp,
+    Extents,
     Grade,
     Texels,
     Variant,
@@ -79,8 +84,10 @@ class KernelTexels:
     If two successive frames use the same version of a target, its texels stay in main memory and its texture is freed.
     """
 
-    def __init__(self, painter: Painter) -> None:
-        self._painter = painter
+    def __init__(self, painter: Painter, kernels: Kernels | None = None) -> None:
+        """`kernels`: they find the extents of cells, which are unknown without."""
+        self._painter, self._kernels = painter, kernels
+        self._extents: dict[tuple[int, UnitRect], Extents] = {}
         self._read: LruCache[Texels] = LruCache(TEXELS_BYTES_MAX, lambda texels: texels.nbytes)
         self._used: set[int] = set()
         self._used_before: set[int] = set()
@@ -89,6 +96,8 @@ class KernelTexels:
     def begin_frame(self) -> None:
         """Begin a frame. Call this before its first operation."""
         self._used_before, self._used = self._used, set()
+        if self._extents:
+            self._extents = {key: found for key, found in self._extents.items() if key[0] in self._used_before}
 
     def of(self, source: object) -> Texels | None:
         """Return texels as bytes, half-float patterns or floats, or None for other formats.
@@ -119,8 +128,27 @@ class KernelTexels:
         """Return half-float patterns of shape (rows, columns, 4), or None for a target of another format."""
         return self.of(source) if source.format == "f2" else None
 
+    def extents(self, source: Target, crop: UnitRect) -> Extents:
+        """Return the extents of cells that also the previous frame used. For others, finding them would not pay."""
+        if self._kernels is None or source.version not in self._used_before:
+            return NO_EXTENTS
+        key = (source.version, crop)
+        found = self._extents.get(key)
+        if found is None:
+            texels, (left, top, width, height) = self._of_target(source), crop
+            rows, columns = texels.shape[:2]
+            x, y = (
+                math.floor(left * columns) - 1,
+                math.floor(top * rows) - 1,
+            )  # filters read one texel more on each side
+            right, bottom = math.ceil((left + width) * columns) + 1, math.ceil((top + height) * rows) + 1
+            part = Region(x, y, right - x, bottom - y).intersection(Region(0, 0, columns, rows))
+            found = self._extents[key] = self._kernels.extents(texels, part)
+        return found
+
     def _of_target(self, source: Target) -> Texels:
         if source.texels is not None:
+            self._used.add(source.version)
             return source.texels
         texels = self._read.get(source.version, lambda: self._texels(source))
         self._used.add(source.version)
@@ -273,4 +301,5 @@ def _content_of(shown: Drawable, texels: KernelTexels) -> tuple[int, Content] | 
     found = texels.of(shown.target)
     if found is None or found.ndim != 3 or found.dtype == np.uint8:
         return None
-    return CELLS if found.dtype == np.float32 else HALF_CELLS, Content(shown.crop, texels=found)
+    content = Content(shown.crop, texels=found, extents=texels.extents(shown.target, shown.crop))
+    return CELLS if found.dtype == np.float32 else HALF_CELLS, content
