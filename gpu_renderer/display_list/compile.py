@@ -111,7 +111,8 @@ class _ListCompiler:
         snapshot, references = self.snapshot, tuple(self._references())
         scene = Scene(
             self.frame, self.clip, self.view, self.view_scale, snapshot.width, snapshot.height, snapshot.color,
-            snapshot.dissolve_seed, snapshot.lights, self.eye.position, self.still_scale,
+            snapshot.dissolve_seed, snapshot.lights, self.eye.position if snapshot.lights else NO_EYE,
+            self.still_scale,
         )  # fmt: skip
         return RenderGraph(scene, self.steps(), snapshot.background, snapshot.background_paint, references)
 

@@ -141,7 +141,9 @@ class Scene:
     color: ColorManagement
     dissolve_seed: int
     lights: tuple[Light, ...] = ()
-    eye: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    eye: tuple[float, float, float] = NO_EYE
+    """Position of the camera, world px, for the lights. Without lights it is `NO_EYE`: a moving camera alone does not change
+    the scene, only the placements of its planes."""
     still_scale: float = 1.0
     """Size of a still relative to its video: the factor of lengths in output px (effects.md 3.6)."""
 
