@@ -330,7 +330,7 @@ def _geometric_sum(ratio: float, count: int) -> float:
 
 def _refused(fact: str, most: int, beyond: str = "") -> PropertyRefused:
     named = f" Layer “{beyond}” is the first beyond the limit." if beyond else ""
-    return PropertyRefused(f"{fact}; at most {most:,} are allowed.{named}", "scene.nodes")
+    return PropertyRefused(f"{fact}; at most {most:,} are allowed.{named}")
 
 
 def _shapes_over_time(layer: Layer) -> Iterator[list[_Points]]:

@@ -33,7 +33,7 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     settings = chosen(document, composition_id)
     by_id, table = nodes(document), compositions(document)
     if composition_id is not None and composition_id not in by_id:
-        raise CompositionUnknown(f"The project has no composition {composition_id[:60]!r}.", "compId")
+        raise CompositionUnknown(f"The project has no composition {composition_id[:60]!r}.")
     lines = timelines(document, by_id, table, settings)
     moving = animations(document)
     maker = PlanMaker(by_id, table, lines, moving, lines[settings.id], parity)

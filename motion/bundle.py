@@ -85,7 +85,7 @@ def read_value(value: JsonValue) -> Document:
         _check_nodes(items(document, "nodes"))
         return migrate({"version": "1.1.0", "scene": document, "animation": _empty_animation()})
     if not isinstance(record(document, "scene").get("nodes"), list):
-        raise BundleUnreadable("This is not a .motion project: it has no scene.", "scene")
+        raise BundleUnreadable("This is not a .motion project: it has no scene.")
     _check_nodes(items(record(document, "scene"), "nodes"))
     if not isinstance(document.get("animation"), dict):
         document = {**document, "animation": _empty_animation()}
@@ -119,9 +119,9 @@ def _inflated_chunks(
         with archive.open(entry) as file:
             content = file.read(room + 1)
         if len(content) > room:
-            raise BundleUnreadable(f"The bundle's chunks are larger than {MAX_BUNDLE_BYTES // 1024**2} MB.", name)
+            raise BundleUnreadable(f"The bundle's chunks are larger than {MAX_BUNDLE_BYTES // 1024**2} MB.")
         if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, min(entry.compress_size, archive_bytes)):
-            raise BundleUnreadable(f"{name} inflates to an implausible size.", name)
+            raise BundleUnreadable(f"{name} inflates to an implausible size.")
         chunks[name] = content
         room -= len(content)
     return chunks
@@ -159,11 +159,11 @@ def _refuse_other_products(root: str, names: Container[str], chunks: Mapping[str
 
 def _assembled(chunks: Mapping[str, bytes]) -> Document:
     if "scene.json" not in chunks:
-        raise BundleUnreadable("The bundle has no scene.json.", "scene.json")
+        raise BundleUnreadable("The bundle has no scene.json.")
     _check_counts(chunks.values())
     scene = _parsed(chunks["scene.json"], "scene.json")
     if not isinstance(as_record(scene).get("nodes"), list):
-        raise BundleUnreadable("scene.json holds no list of nodes.", "scene.json")
+        raise BundleUnreadable("scene.json holds no list of nodes.")
     _check_nodes(items(as_record(scene), "nodes"))
     others = {
         name: chunk for name, data in chunks.items() if name != "scene.json" and (chunk := _lenient(data)) is not None
@@ -208,20 +208,20 @@ def _check_counts(chunks: Iterable[bytes]) -> None:
 
 def _check_nodes(nodes: list[JsonValue]) -> None:
     if len(nodes) > MAX_NODES:
-        raise BundleUnreadable(f"The project has more than {MAX_NODES} layers.", "scene")
+        raise BundleUnreadable(f"The project has more than {MAX_NODES} layers.")
 
 
 def _parsed(data: bytes, where: str) -> JsonValue:
     if len(data) > MAX_CHUNK_BYTES:
-        raise BundleUnreadable(f"{where} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.", where)
+        raise BundleUnreadable(f"{where} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.")
     if not data.strip():
-        raise BundleUnreadable(f"{where} is empty.", where)
+        raise BundleUnreadable(f"{where} is empty.")
     _check_counts((data,))
     try:
         value = json.loads(data.decode("utf-8-sig"), parse_int=_integer, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         message = NO_PROJECT if where == SINGLE_FILE else f"{where} cannot be read as JSON."
-        raise BundleUnreadable(message, where) from error
+        raise BundleUnreadable(message) from error
     return cast(JsonValue, value)
 
 

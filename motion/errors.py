@@ -4,12 +4,11 @@ from __future__ import annotations
 
 
 class DocumentError(Exception):
-    """The document cannot be used; `where` names the property or file that is wrong, if one is known."""
+    """The document cannot be used; `message` says what is wrong."""
 
-    def __init__(self, message: str, where: str | None = None) -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.where = where
 
 
 class BundleUnreadable(DocumentError):
@@ -25,4 +24,4 @@ class CompositionUnknown(DocumentError):
 
 
 class PropertyRefused(DocumentError):
-    """A property has a value that no frame can be drawn from. `where` names the property."""
+    """A property has a value that no frame can be drawn from."""

@@ -185,9 +185,9 @@ def apply(document: Document, fields: Iterable[InputField], values: Mapping[str,
     for name, value in values.items():
         field = declared.get(name)
         if field is None:
-            raise PropertyRefused(f"{name!r} is not an input of this template.", name)
+            raise PropertyRefused(f"{name!r} is not an input of this template.")
         if field.target.node_id not in index_by_id:
-            raise PropertyRefused(f"The layer that input {name!r} writes to is not in the document.", name)
+            raise PropertyRefused(f"The layer that input {name!r} writes to is not in the document.")
         index = index_by_id[field.target.node_id]
         stored[index] = _written(as_record(stored[index]), field, value)
     return {**document, "scene": {**scene, "nodes": stored}}
@@ -395,6 +395,4 @@ def _written(node: Record, field: InputField, value: str | float) -> JsonValue:
             properties = {**record(component, "props"), field.target.property: value}
             components[index] = {**component, "props": properties}
             return {**node, "components": components}
-    raise PropertyRefused(
-        f"Input {field.id!r} writes to a {field.target.component_type} that the layer does not have.", field.id
-    )
+    raise PropertyRefused(f"Input {field.id!r} writes to a {field.target.component_type} that the layer does not have.")

@@ -46,8 +46,7 @@ class Budget:
         self.left -= layers
         if self.left < 0:
             raise PropertyRefused(
-                "Placed compositions multiply, or text animators and live booleans are so many, that no frame can hold them.",
-                "scene.nodes",
+                "Placed compositions multiply, or text animators and live booleans are so many, that no frame can hold them."
             )
 
 

@@ -40,13 +40,12 @@ def migrate(document: Document) -> Document:
 def _first_step(version: str) -> int:
     if _parts(version) > _parts(CURRENT):
         raise VersionUnsupported(
-            f"This project was saved by a newer editor (document {version}; this renderer reads up to {CURRENT}).",
-            "version",
+            f"This project was saved by a newer editor (document {version}; this renderer reads up to {CURRENT})."
         )
     for index, (origin, _) in enumerate(STEPS):
         if _parts(origin) == _parts(version):
             return index
-    raise VersionUnsupported(f"There is no way from document version {version!r} to {CURRENT}.", "version")
+    raise VersionUnsupported(f"There is no way from document version {version!r} to {CURRENT}.")
 
 
 def _parts(version: str) -> tuple[int, int, int]:

@@ -62,12 +62,12 @@ def chosen(document: Document, composition_id: str | None = None) -> Composition
     table = _table(document)
     if composition_id is not None:
         if composition_id not in table or not _has_node(document, composition_id):
-            raise CompositionUnknown(_unknown(document, composition_id), "compId")
+            raise CompositionUnknown(_unknown(document, composition_id))
         key = composition_id
     else:
         key = DEFAULT_ID if DEFAULT_ID in table else next(iter(table), "comp_default")
     stored = table.get(key, {})
-    _refuse_unusable(key, stored)
+    _refuse_unusable(stored)
     return _settings(key, stored)
 
 
@@ -108,10 +108,10 @@ def _positive(doc: Record, field: str) -> float:
     return default if value is None or value <= 0 else min(value, largest)
 
 
-def _refuse_unusable(key: str, doc: Record) -> None:
+def _refuse_unusable(doc: Record) -> None:
     for field, (_, largest) in NUMBERS.items():
         value = finite(doc.get(field))
         if doc.get(field) is not None and (value is None or not 0 < value <= largest):
             # An import has smaller limits of its own: only a number above this one is told of it.
             bound = f"at most {largest:g}" if value is not None and value > largest else "a number above 0"
-            raise PropertyRefused(f"The composition's {field} must be {bound}.", f"comps.{key}.{field}")
+            raise PropertyRefused(f"The composition's {field} must be {bound}.")

@@ -159,7 +159,7 @@ class _Collector:
                 self._count += 1
                 if self._count > VOICES_MAX:
                     raise PropertyRefused(
-                        f"placed compositions or curved time remaps cut it into more than {VOICES_MAX} pieces.", "scene"
+                        f"placed compositions or curved time remaps cut it into more than {VOICES_MAX} pieces."
                     )
                 yield voice
 

@@ -214,9 +214,8 @@ def test_placed_compositions_that_multiply_are_refused_by_name() -> None:
         fx = {"precomp": True, "__compRef": f"c{depth + 1}", "time": {"stretch": 50}}
         doc["scene"]["nodes"] += [node(name, "comp", parent=f"c{depth}", fx=fx) for name in names]
     start = time.monotonic()
-    with pytest.raises(PropertyRefused, match="508,160,185 layers") as refused:
+    with pytest.raises(PropertyRefused, match="508,160,185 layers"):
         shown(doc)
-    assert refused.value.where == "scene.nodes"
     assert time.monotonic() - start < 60
 
 
@@ -233,9 +232,8 @@ def test_clones_of_clones_and_spliced_circles_stay_bounded() -> None:
 @pytest.mark.parametrize("field", ["width", "height", "fps", "durationSeconds"])
 @pytest.mark.parametrize("value", [0, -5, 1e9, "big", float("nan")])
 def test_a_composition_of_no_use_is_refused_with_the_property_named(field: str, value: Any) -> None:
-    with pytest.raises(PropertyRefused) as refused:
+    with pytest.raises(PropertyRefused, match=f"The composition's {field} must be"):
         built(document(composition={field: value}))
-    assert refused.value.where == f"comps.comp_root.{field}"
 
 
 def test_absent_settings_take_their_defaults() -> None:
