@@ -112,11 +112,6 @@ def attempt(record: Mapping[str, Any]) -> str:
     return answer if record.get("ms") is None else f"{answer} after {duration(record['ms'])}"
 
 
-def parsed(text: str) -> datetime:
-    """Parse a time in ISO 8601."""
-    return datetime.fromisoformat(text)
-
-
 def pretty(value: Any) -> str:
     """Return JSON on several lines."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
@@ -136,5 +131,5 @@ def as_address(values: Mapping[str, str]) -> str:
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "ago": ago, "exact": exact, "clock": clock, "duration": duration, "size": size, "number": number,
     "minutes": minutes, "plural": plural, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
-    "tojson_pretty": pretty, "attempt": attempt, "parsed": parsed, "as_query": as_query, "as_address": as_address,
+    "tojson_pretty": pretty, "attempt": attempt, "parsed": datetime.fromisoformat, "as_query": as_query, "as_address": as_address,
 }  # fmt: skip
