@@ -65,7 +65,6 @@ class RateLimiter:
     """Count events by key."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
         self._script = redis.register_script(_SCRIPT)
         self._own = OwnCount(OrderedDict())
         self._away_until = 0.0
