@@ -28,7 +28,6 @@ from cluster.embedded import disk, process, shared_memory, sockets, unprivileged
 from cluster.embedded.sockets import temporary_folder
 
 DATABASE = "farm"
-_START_SECONDS = 60.0
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
 _LOCALE = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 """Sort text by code point with Postgres's own collation. The C library's collation took 10 % of a claim's time."""
@@ -125,7 +124,7 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     server = _launch(folder, sockets, durable, user)
     maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
     try:
-        process.wait_until(lambda: _answers(maintenance), server, _log(folder), _START_SECONDS)
+        process.wait_until(lambda: _answers(maintenance), server, _log(folder))
         _make_database(maintenance)
     except BaseException:
         process.end(server, signal.SIGQUIT)  # otherwise the next start would adopt it
@@ -221,7 +220,7 @@ def _remove_sockets(folder: Path) -> None:
 
 def _can_reuse(folder: Path, url: str, adopt: bool) -> bool:
     """Return True if a running server on the folder can be reused. Otherwise wait for it to exit."""
-    deadline = time.monotonic() + _START_SECONDS
+    deadline = time.monotonic() + process.START_SECONDS
     refusal = ""
     while _running(folder):
         if adopt and not (refusal := _refusal(url)):

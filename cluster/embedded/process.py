@@ -12,6 +12,7 @@ from pathlib import Path
 
 from farm_core.failure import Failure
 
+START_SECONDS = 60.0
 STOP_SECONDS = 20.0
 
 
@@ -62,9 +63,9 @@ def _prefix(death_signal: str | None, user: str | None) -> list[str]:
     return [*words, "--"] if len(words) > 1 else []
 
 
-def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_path: Path, seconds: float) -> None:
+def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_path: Path) -> None:
     """Wait until `ready` returns True. Raises ServerFailed if time runs out or the process ends first (ServerEnded)."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + START_SECONDS
     while not ready():
         if process.poll() is not None:
             kind = ServerEnded if process.returncode > 0 else ServerFailed
@@ -72,7 +73,7 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log_
         if time.monotonic() > deadline:
             process.kill()
             process.wait()
-            raise ServerFailed(f"{process.args!s} was not ready after {seconds} s:\n{tail(log_path)}")
+            raise ServerFailed(f"{process.args!s} was not ready after {START_SECONDS} s:\n{tail(log_path)}")
         time.sleep(0.02)
 
 

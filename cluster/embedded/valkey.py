@@ -20,7 +20,6 @@ from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
 
-_START_SECONDS = 60.0
 _FILES = "appendonlydir"
 
 
@@ -86,7 +85,7 @@ def _started(folder: Path, url: str) -> subprocess.Popen[bytes]:
 def _launched(folder: Path, url: str) -> subprocess.Popen[bytes]:
     log_path = folder / "server.log"
     server = process.spawn(_command(folder, _socket_path(folder)), log_path, "KILL")
-    process.wait_until(lambda: _answers(url), server, log_path, _START_SECONDS)
+    process.wait_until(lambda: _answers(url), server, log_path)
     return server
 
 

@@ -92,7 +92,7 @@ def test_a_second_start_on_the_folder_adopts_the_running_server(
 def test_a_server_that_lets_nobody_in_is_named_with_its_reason(
     started: postgres.EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres, "_START_SECONDS", 0.0)
+    monkeypatch.setattr(process, "START_SECONDS", 0.0)
     maintenance = started.url.replace("/farm?", "/postgres?")
     with psycopg.connect(maintenance, autocommit=True) as connection:
         connection.execute(f"ALTER DATABASE {postgres.DATABASE} ALLOW_CONNECTIONS false")
