@@ -104,6 +104,11 @@ class Values:
             return value
         return self._numbers.get(path, default)
 
+    def moving_or(self, path: str, default: float) -> float:
+        """Return the property's animated value, else the default."""
+        moving = self.moving(path)
+        return default if moving is None else moving
+
     def moving(self, path: str) -> float | None:
         """Return the property's animated value, or None if it is not animated."""
         moving = self._moving.get(path)

@@ -47,9 +47,9 @@ def _first_fill(paint: Paint, values: Values) -> Paint:
             return _with_stops(
                 replace(
                     paint,
-                    center_x=_or(values.moving("fillCenterX"), paint.center_x),
-                    center_y=_or(values.moving("fillCenterY"), paint.center_y),
-                    radius=_or(values.moving("fillRadius"), paint.radius),
+                    center_x=values.moving_or("fillCenterX", paint.center_x),
+                    center_y=values.moving_or("fillCenterY", paint.center_y),
+                    radius=values.moving_or("fillRadius", paint.radius),
                 ),
                 values,
             )
@@ -69,8 +69,8 @@ def _moving_stroke(stroke: Stroke, values: Values) -> Stroke:
     return replace(
         stroke,
         paint=SolidPaint(color) if color and isinstance(stroke.paint, SolidPaint) else stroke.paint,
-        width=max(0.0, _or(values.moving("strokeWidth"), stroke.width)),
-        dash_offset=_or(values.moving("strokeDashOffset"), stroke.dash_offset),
+        width=max(0.0, values.moving_or("strokeWidth", stroke.width)),
+        dash_offset=values.moving_or("strokeDashOffset", stroke.dash_offset),
         taper=_taper(stroke.taper, values),
         wave=_wave(stroke.wave, values),
     )
@@ -89,7 +89,3 @@ def _wave(wave: Wave | None, values: Values) -> Wave | None:
         return wave
     changed = replace(wave or Wave(0.0, 0.0, 0.0), **moved)
     return replace(changed, wavelength=max(0.0, changed.wavelength))
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else value

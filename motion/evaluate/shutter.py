@@ -113,8 +113,7 @@ def _wide_steps(wide: WideTime, values: Values, fps: float) -> list[tuple[float,
 
 def _parameter(values: Values, effect_id: str, name: str, stored: float) -> float:
     """Return a number of an effect, from its track if there is one (effects.md 1.2)."""
-    moving = values.moving(f"effect.{effect_id}.{name}")
-    return stored if moving is None else moving
+    return values.moving_or(f"effect.{effect_id}.{name}", stored)
 
 
 def _shutter(context: EvaluationContext, layer: Layer) -> Shutter | None:

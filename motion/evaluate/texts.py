@@ -28,8 +28,8 @@ def text(content: TextContent, values: Values) -> TextSource | MissingSource:
         measured_content=measured,
         style=_style(content.style, values),
         stored_style=content.style,
-        line_height=_or(values.moving("lineHeight"), content.line_height),
-        paragraph_spacing=_or(values.moving("paragraphSpacing"), content.paragraph_spacing),
+        line_height=values.moving_or("lineHeight", content.line_height),
+        paragraph_spacing=values.moving_or("paragraphSpacing", content.paragraph_spacing),
         align=content.align,
         box_width=_box_width(content, values),
         stored_box_width=content.box_width,
@@ -62,9 +62,9 @@ def _style(style: TextStyle, values: Values) -> TextStyle:
     weight = values.moving("fontWeight")
     return replace(
         style,
-        size=max(0.0, _or(values.moving("fontSize"), style.size)),
+        size=max(0.0, values.moving_or("fontSize", style.size)),
         weight=style.weight if weight is None else min(1000.0, max(1.0, weight)),
-        letter_spacing=_or(values.moving("letterSpacing"), style.letter_spacing),
+        letter_spacing=values.moving_or("letterSpacing", style.letter_spacing),
         fill=moving_color(values, "fill") or moving_color(values, "color") or style.fill,
     )
 
@@ -79,9 +79,4 @@ def _path(content: TextContent, values: Values) -> TextPath | None:
     path = content.path
     if path is None:
         return None
-    margin = _or(values.moving("textPath.firstMargin"), path.first_margin)
-    return TextPath(path.points, path.closed, margin, path.reversed, path.perpendicular, path.expansion)
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else value
+    return replace(path, first_margin=values.moving_or("textPath.firstMargin", path.first_margin))

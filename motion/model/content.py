@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from motion.snapshot import BrushStroke, Paint, PathPoint, Run, Stroke, TextRun, TextStyle
+from motion.snapshot import BrushStroke, Paint, Run, Stroke, TextPath, TextRun, TextStyle
 
 if TYPE_CHECKING:
     from motion.evaluate.booleans import Operation
@@ -67,21 +67,9 @@ class TextContent:
     stroke_over_fill: bool
     runs: tuple[TextRun, ...]
     animators: tuple[Animator, ...]
-    path: TextPathSettings | None
+    path: TextPath | None
     per_character_3d: bool
     has_weight: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class TextPathSettings:
-    """Text along one of the layer's mask paths (text.md 8)."""
-
-    points: tuple[PathPoint, ...]
-    closed: bool
-    first_margin: float
-    reversed: bool
-    perpendicular: bool
-    expansion: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

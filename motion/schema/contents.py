@@ -20,13 +20,12 @@ from motion.model.content import (
     ShapeContent,
     SoundContent,
     TextContent,
-    TextPathSettings,
     WaveformSettings,
 )
 from motion.schema import paints
 from motion.schema.nodes import Node
 from motion.schema.stored import Record, finite, flag, number, record, records, strings, text, text_or_none
-from motion.snapshot import MaskPath, PathPoint, SolidPaint, TextRun, TextStyle
+from motion.snapshot import MaskPath, PathPoint, SolidPaint, TextPath, TextRun, TextStyle
 
 FALLBACK_FILLS = {
     "shape": "#14b8a6",
@@ -279,7 +278,7 @@ def _text_run(entry: Record, length: int) -> TextRun | None:
     )
 
 
-def _text_path(node: Node) -> TextPathSettings | None:
+def _text_path(node: Node) -> TextPath | None:
     """Return the stored mask that the text runs along; without one the text is laid out as usual (text.md 8)."""
     stored = node.fx.get("textPath")
     if not isinstance(stored, dict):
@@ -288,7 +287,7 @@ def _text_path(node: Node) -> TextPathSettings | None:
     path = next((mask for mask in stored_masks(node) if wanted in {"", mask.id}), None)
     if path is None or len(path.points) < 2:
         return None
-    return TextPathSettings(
+    return TextPath(
         points=tuple(PathPoint(*point[:6]) for point in path.points),
         closed=path.closed,
         first_margin=number(stored, "firstMargin", 0.0),
