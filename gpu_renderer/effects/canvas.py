@@ -353,8 +353,8 @@ class Canvas(Surface):
         )
 
     def common(self) -> dict[str, UniformValue]:
-        """Return the canvas geometry (shaders/include/canvas.glsl)."""
-        return {"u_canvas_size": (float(self.width), float(self.height)), "u_canvas_scale": self.scale}
+        """Return the canvas's size (shaders/include/canvas.glsl)."""
+        return {"u_canvas_size": (float(self.width), float(self.height))}
 
     def parameters(self, values: EffectValues) -> dict[str, UniformValue]:
         """Return the parameters, with lengths in canvas px, the effect's derived values, and the kind of content."""

@@ -15,6 +15,7 @@ from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
 from gpu_renderer.opengl.programs import UniformValue
+from motion.evaluate import css_color
 from motion.snapshot import EffectSnapshot, ParameterValue
 
 _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
@@ -281,9 +282,7 @@ def _animate(values: dict[str, ParameterValue], parameter: Parameter, tracks: Ma
 
 def _mixed(stored: Rgba, channels: Sequence[float | None]) -> str:
     """Return the stored colour with the sampled channels replaced, as 8-bit hex without alpha if opaque (animation.md 2.3)."""
-    exact = [old if new is None else new for old, new in zip(stored, channels, strict=True)]
-    r, g, b, a = (math.floor(min(1.0, max(0.0, value)) * 255 + 0.5) for value in exact)
-    return f"#{r:02x}{g:02x}{b:02x}" + (f"{a:02x}" if exact[3] < 1.0 else "")
+    return css_color.from_channels(*(old if new is None else new for old, new in zip(stored, channels, strict=True)))
 
 
 def _is_pair(point: ParameterValue) -> bool:

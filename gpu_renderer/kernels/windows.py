@@ -36,8 +36,6 @@ THREADS_MAX, BAND_LINES = 8, 64
 _OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2, "weighted mean": 3}
 _STRIP, _BLOCK = 64, 8
 """`STRIP` of windows.c and convolution.c, and the granularity of widths in windows.c, px."""
-TAPS_MAX = 128
-"""`TAPS_MAX` of convolution.c."""
 
 
 class WindowKernels:
@@ -203,7 +201,7 @@ class WindowKernels:
         """Return a part of a picture convolved along x, then y, as half floats or floats. The part can exceed the picture.
 
         Sums along x and half floats are truncated towards zero. `texels`: premultiplied of shape (rows, columns, 4), or of shape
-        (rows, columns). `part` is relative to the first texel. Kernels have at most TAPS_MAX weights.
+        (rows, columns). `part` is relative to the first texel. Kernels have at most 128 weights (`TAPS_MAX` of convolution.c).
         """
         (rows, columns), channels = texels.shape[:2], texels[0, 0].size
         shape = (part.height, part.width, *texels.shape[2:])

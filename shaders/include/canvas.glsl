@@ -8,7 +8,6 @@
 
 uniform sampler2D u_source;
 uniform vec2 u_canvas_size;
-uniform float u_canvas_scale;  // canvas px per layer px
 out vec4 f_color;
 
 // Byte stores round half to even (effects.md 6).

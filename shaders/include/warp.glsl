@@ -3,8 +3,6 @@
 #include "effect.glsl"
 #include "around.glsl"
 
-const vec2 NOWHERE = vec2(-1e6);  // a source point that gives a transparent pixel
-
 vec2 source(vec2 q);
 
 void main() {
