@@ -51,20 +51,6 @@ def drawn(painter: Painter, *frames: Snapshot, by_kernels: bool) -> list[Picture
     return found
 
 
-@pytest.fixture
-def shaders_drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect the names of the shaders that run, in order."""
-    found: list[str] = []
-    draw = Painter.draw
-
-    def noted(painter: Painter, shader: object, *args: object, **more: object) -> None:
-        found.append(str(shader))
-        draw(painter, shader, *args, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Painter, "draw", noted)
-    return found
-
-
 @pytest.mark.parametrize("path", installed() if kernels() else [], ids=lambda path: path.stem)
 @pytest.mark.parametrize("name", STACKS)
 def test_every_library_gives_the_bytes_of_the_shaders(

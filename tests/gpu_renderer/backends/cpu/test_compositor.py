@@ -279,39 +279,27 @@ def test_a_target_that_stands_for_two_frames_is_kept_in_main_memory_alone(softwa
 @pytest.mark.parametrize(
     "name", ["shapes", "glowing", "screened", "on a gradient that turns", "matted", "beneath a mode that is drawn"]
 )
-def test_so_have_frames_between_bars(software: Painter, draws: list[str], name: str, size: tuple[int, int]) -> None:
+def test_so_have_frames_between_bars(
+    software: Painter, shaders_drawn: list[str], name: str, size: tuple[int, int]
+) -> None:
     composited, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     for frame in (0, 1, 2):
         expected = pixels(drawn.draw(SCENES[name](frame), *size)).copy()
-        draws.clear()
+        shaders_drawn.clear()
         assert is_close(pixels(composited.draw(SCENES[name](frame), *size)), expected), f"frame {frame}"
-    assert not draws or name in ("matted", "beneath a mode that is drawn")
+    assert not shaders_drawn or name in ("matted", "beneath a mode that is drawn")
     composited.release()
     drawn.release()
 
 
-@pytest.fixture
-def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect the shaders that run."""
-    found: list[str] = []
-    draw = Painter.draw
-
-    def noted(painter: Painter, shader: str, *args: object, **more: object) -> None:
-        found.append(shader)
-        draw(painter, shader, *args, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Painter, "draw", noted)
-    return found
-
-
 @pytest.mark.parametrize("name", ["shapes", "a turning photo", "a raster", "a masked photo", "a rounded photo", "glowing", "blurred", "screened", "on a gradient that turns", "on a gradient in ACEScg", *(name for name in SCENES if "graded" in name)])  # fmt: skip
-def test_layers_that_move_are_not_drawn(software: Painter, draws: list[str], name: str) -> None:
+def test_layers_that_move_are_not_drawn(software: Painter, shaders_drawn: list[str], name: str) -> None:
     kept = frames(software, by_kernels=True)
     for frame in (0, 1):
         kept.draw(SCENES[name](frame), *SIZE)
-    draws.clear()
+    shaders_drawn.clear()
     kept.draw(SCENES[name](2), *SIZE)
-    assert not draws
+    assert not shaders_drawn
     kept.release()
 
 
@@ -322,7 +310,7 @@ def crowd(moving: float, at: float = 60.0) -> Snapshot:
     return scene(*cards, disc(moving, 100, blend="hue"), rect("#fff", 160 + moving / 9, 100, 280, 180, id="top", opacity=0.3))  # fmt: skip
 
 
-def test_static_layers_below_many_moving_ones_are_drawn_once(software: Painter, draws: list[str]) -> None:
+def test_static_layers_below_many_moving_ones_are_drawn_once(software: Painter, shaders_drawn: list[str]) -> None:
     def over(frame: int) -> Snapshot:
         still = crowd(0).layers[:6]
         return scene(*still, rect("#fff", 160 + frame, 100, 280, 180, id="top", opacity=0.3))
@@ -330,9 +318,9 @@ def test_static_layers_below_many_moving_ones_are_drawn_once(software: Painter, 
     kept, drawn = frames(software, by_kernels=True), frames(software, by_kernels=False)
     counts = []
     for frame in range(8):
-        draws.clear()
+        shaders_drawn.clear()
         shown = pixels(kept.draw(over(frame), *SIZE)).copy()
-        counts.append(len(draws))
+        counts.append(len(shaders_drawn))
         assert is_close(shown, pixels(drawn.draw(over(frame), *SIZE))), f"frame {frame}"
     assert counts[-3:] == [0, 0, 0]
     kept.release()

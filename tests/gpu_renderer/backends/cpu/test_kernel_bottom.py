@@ -86,30 +86,16 @@ def test_earlier_frames_do_not_change_the_bytes(software: Painter, name: str) ->
     along.release()
 
 
-@pytest.fixture
-def draws(software: Painter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect the shaders that run."""
-    found: list[str] = []
-    draw = Painter.draw
-
-    def noted(painter: Painter, shader: object, *args: object, **more: object) -> None:
-        found.append(str(shader))
-        draw(painter, shader, *args, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Painter, "draw", noted)
-    return found
-
-
-def test_layers_below_an_adjustment_are_not_drawn_with_opengl(software: Painter, draws: list[str]) -> None:
+def test_layers_below_an_adjustment_are_not_drawn_with_opengl(software: Painter, shaders_drawn: list[str]) -> None:
     kept = frames(software)
     kept.draw(frame(0, first=1.0), *SIZE)
-    draws.clear()
+    shaders_drawn.clear()
     kept.draw(frame(1, first=2.0), *SIZE)
-    assert draws == ["compositing/grade.frag + effects/gradient_ramp.frag + effects/vignette.frag"]
+    assert shaders_drawn == ["compositing/grade.frag + effects/gradient_ramp.frag + effects/vignette.frag"]
     kept.release()
 
 
-def test_a_picture_below_a_blended_layer_is_not_drawn_with_opengl(software: Painter, draws: list[str]) -> None:
+def test_a_picture_below_a_blended_layer_is_not_drawn_with_opengl(software: Painter, shaders_drawn: list[str]) -> None:
     """Images below an OpenGL operation that amplifies differences are filtered in full precision."""
 
     def shown(number: int) -> Snapshot:
@@ -121,9 +107,9 @@ def test_a_picture_below_a_blended_layer_is_not_drawn_with_opengl(software: Pain
     )
     for number in range(3):
         expected = pixels(drawn.draw(shown(number), *SIZE)).copy()
-        draws.clear()
+        shaders_drawn.clear()
         assert is_close(pixels(kept.draw(shown(number), *SIZE)), expected)
-    assert draws.count("compositing/quad.frag") == 1
+    assert shaders_drawn.count("compositing/quad.frag") == 1
     kept.release()
     drawn.release()
 
