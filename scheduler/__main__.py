@@ -15,7 +15,6 @@ from typing import Final
 
 import uvloop
 
-from cluster.executor import executor_of
 from farm_core import redis
 from farm_core.accounts.secret import farm_secret
 from farm_core.clock import FollowingClock
@@ -91,14 +90,16 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
 
 def dependencies_of(chosen: Settings, scratch: Path) -> Dependencies:
     """Build the scheduler's dependencies from the settings."""
-    assert chosen.database_url is not None, "the caller has checked"
+    from cluster.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is slow to import
+
+    assert chosen.database_url is not None and chosen.ray_address is not None, "the caller has checked"
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     database = Database(chosen.database_url, ping=False)
     client = None if chosen.redis_url is None else redis.connect(chosen.redis_url)
     return Dependencies(
         database=database,
         storage=storage,
-        executor=executor_of(chosen),
+        executor=RayExecutor(chosen, chosen.ray_address),
         media_guard=Guard(allow_private=chosen.automation_allow_private_assets, resolve=patient_resolver),
         callback_guard=Guard(allow_private=chosen.automation_allow_private_callbacks),
         clock=FollowingClock(),

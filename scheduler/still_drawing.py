@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.telemetry import logs
@@ -15,6 +15,7 @@ from scheduler.ports import DrawnStill, StillAssignment, WorkerState
 from scheduler.running_tasks import RunningTasks
 
 _log = logs.logger(__name__)
+Value = TypeVar("Value")
 
 WARM_MAX: Final = 1024
 LOOK_SECONDS: Final = 1.0
@@ -54,7 +55,7 @@ class StillDrawing:
             drawn = await self._draw_at(assignment, worker_id)
             failed = drawn.failure is not None and drawn.failure.kind is FailureKind.lost
             if not failed or lost:
-                self._remember(assignment.document_key, worker_id)
+                remember(self._warm, assignment.document_key, worker_id, WARM_MAX)
                 return drawn
             lost.add(worker_id)
 
@@ -98,12 +99,6 @@ class StillDrawing:
         loads = Counter({worker_id: len(sent) for worker_id, sent in self._sent.items()})
         return best_worker(living, self._running_tasks.busy_workers(), loads, self._warm.get(document_key))
 
-    def _remember(self, document_key: str, worker_id: str) -> None:
-        self._warm[document_key] = worker_id
-        self._warm.move_to_end(document_key)
-        while len(self._warm) > WARM_MAX:
-            self._warm.popitem(last=False)
-
 
 def _blocks(assignment: StillAssignment, state: WorkerState) -> bool:
     """Return True if the worker reports that it draws one frame of the still for too long."""
@@ -116,3 +111,11 @@ def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, 
     Prefer workers with the fewest waiting stills, then with the document open, then idle ones.
     """
     return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))
+
+
+def remember(known: OrderedDict[str, Value], key: str, value: Value, count_max: int) -> None:
+    """Add a value. Above `count_max` values, forget those that were added first."""
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > count_max:
+        known.popitem(last=False)

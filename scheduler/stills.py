@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final
 
 import orjson
 
@@ -31,11 +31,10 @@ from scheduler.ingest import IngestFailed, ingest
 from scheduler.ports import StillAssignment, VideoFormat
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
-from scheduler.still_drawing import TOO_SLOW, NoWorker, StillDrawing
+from scheduler.still_drawing import TOO_SLOW, NoWorker, StillDrawing, remember
 from scheduler.still_turns import StillTurns
 
 _log = logs.logger(__name__)
-Value = TypeVar("Value")
 
 AT_ONCE_MAX: Final = 16
 """Maximum number of requests that this scheduler prepares and draws at once."""
@@ -178,15 +177,8 @@ class StillService(Service):
             await self._check_room(subject.account_id)
             frozen = await ingest(self.dependencies, self._freezer, _as_job(request.id, subject))
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
-            _remember(self._prepared, key, known, PREPARED_MAX)
+            remember(self._prepared, key, known, PREPARED_MAX)
         return known
-
-
-def _remember(cache: OrderedDict[str, Value], key: str, value: Value, most: int) -> None:
-    cache[key] = value
-    cache.move_to_end(key)
-    while len(cache) > most:
-        cache.popitem(last=False)
 
 
 def _as_job(still_id: str, subject: StillSubject) -> ClaimedJob:
