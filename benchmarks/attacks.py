@@ -23,10 +23,10 @@ PARTIAL_REQUESTS: Final = 300
 SVG: Final = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64">{}</svg>'
 
 
-def multiplied(depth: int = 9, count: int = 20) -> str:
-    """An SVG whose references multiply to 20 to the power of 9 rectangles."""
-    layers = "".join(f'<g id="g{n}">' + f'<use href="#g{n - 1}"/>' * count + "</g>" for n in range(1, depth))
-    return SVG.format(f'<defs><g id="g0"><rect width="1" height="1"/></g>{layers}</defs><use href="#g{depth - 1}"/>')
+def multiplied() -> str:
+    """An SVG whose references multiply to 20 to the power of 8 rectangles."""
+    layers = "".join(f'<g id="g{n}">' + f'<use href="#g{n - 1}"/>' * 20 + "</g>" for n in range(1, 9))
+    return SVG.format(f'<defs><g id="g0"><rect width="1" height="1"/></g>{layers}</defs><use href="#g8"/>')
 
 
 def zipped(files: list[tuple[str, bytes]]) -> bytes:
@@ -38,7 +38,7 @@ def zipped(files: list[tuple[str, bytes]]) -> bytes:
     return packed.getvalue()
 
 
-def document(kind: str = "image") -> dict[str, Any]:
+def document() -> dict[str, Any]:
     """A document of one layer that shows a picture."""
     root = {
         "id": "comp_root", "name": "Main", "parent": None, "children": ["n1"], "visible": True,
@@ -46,7 +46,7 @@ def document(kind: str = "image") -> dict[str, Any]:
     }  # fmt: skip
     shown = {
         "id": "n1", "name": "Photo", "parent": "comp_root", "children": [], "visible": True,
-        "components": [{"id": "t", "type": "Transform", "props": {"__kind": kind, "src": "", "width": 640, "height": 360}}],
+        "components": [{"id": "t", "type": "Transform", "props": {"__kind": "image", "src": "", "width": 640, "height": 360}}],
     }  # fmt: skip
     comp = {"id": "comp_root", "name": "Card", "width": 640, "height": 360, "fps": 30, "durationSeconds": 20}
     nodes = {"rootIds": ["comp_root"], "nodes": [root, shown]}

@@ -126,10 +126,10 @@ def heavy_effects() -> Record:
     return composition("comp_root", "Heavy blur and glow", 1280, 720, FPS, 10, [*layers, words], "#0f172a")
 
 
-def slideshow(seconds: float = 600.0) -> Record:
+def slideshow() -> Record:
     """Ten minutes of pictures, another one every 5 s, with a caption."""
     layers: list[Layer] = []
-    for index in range(int(seconds / 5)):
+    for index in range(120):
         slide = shape(f"s{index}", f"Slide {index}", 640, 360, 1280, 720, hue(index * 0.13))
         slide.fx["fill"] = {
             "type": "linear",
@@ -140,7 +140,7 @@ def slideshow(seconds: float = 600.0) -> Record:
         for layer in (slide, caption):
             layer.bar = (index * 5 * FPS, 5 * FPS)
             layers.append(layer)
-    return composition("comp_root", "Long slideshow", 1280, 720, FPS, seconds, layers, "#000000")
+    return composition("comp_root", "Long slideshow", 1280, 720, FPS, 600.0, layers, "#000000")
 
 
 def fifty_layers() -> Record:

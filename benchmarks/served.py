@@ -65,7 +65,7 @@ class ServedFarm:
         """Render the template once for each mapping of inputs, all at once, and wait for the last."""
         return self._rendered([(template, one) for one in inputs], width, height)
 
-    def render_each(self, templates: Sequence[str], width: int = 1280, height: int = 720) -> Rendered:
+    def render_each(self, templates: Sequence[str], width: int, height: int) -> Rendered:
         """Render each template once, all at once, and wait for the last."""
         return self._rendered([(template, {}) for template in templates], width, height)
 

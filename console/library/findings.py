@@ -53,7 +53,7 @@ class Findings:
     fault: str | None = None
 
 
-async def findings(state: AppState, account_id: str, path: Path, name: str = "") -> Findings:
+async def findings(state: AppState, account_id: str, path: Path, name: str) -> Findings:
     """Check the file without drawing it. Return the import's result and problems."""
     with tempfile.NamedTemporaryFile(prefix="farm-import-") as target:
         options = state.settings.automation_allow_private_assets, state.settings.render_audio

@@ -31,9 +31,7 @@ def issue(secret: bytes, account_id: str, ttl_seconds: int) -> str:
 class TokenReader:
     """Verify tokens with the farm's secret, or with the keys of a JWKS address if one is set."""
 
-    def __init__(
-        self, secret: bytes, jwks_url: str | None = None, audience: str | None = None, issuer: str | None = None
-    ) -> None:
+    def __init__(self, secret: bytes, jwks_url: str | None, audience: str | None, issuer: str | None) -> None:
         """Set the `audience` and `issuer` that tokens signed with a JWKS key must name. None allows any."""
         self._secret = secret
         self._audience = audience

@@ -46,8 +46,8 @@ class S3Storage:
     def __init__(
         self,
         bucket: str,
-        endpoint_url: str | None = None,
-        region: str | None = None,
+        endpoint_url: str | None,
+        region: str | None,
         credentials: tuple[str, str] | None = None,
     ) -> None:
         key_id, secret = credentials or (None, None)

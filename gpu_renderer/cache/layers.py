@@ -31,7 +31,7 @@ class LayerCache:
     it the least recently used entries are released at the end of a frame.
     """
 
-    def __init__(self, pool: TargetPool, bytes_max: int = LAYER_BYTES_MAX) -> None:
+    def __init__(self, pool: TargetPool, bytes_max: int) -> None:
         self._pool = pool
         self._bytes_max = bytes_max
         self._entries: OrderedDict[str, Entry] = OrderedDict()

@@ -123,7 +123,7 @@ def spread_px(
     return limit if margin >= limit else math.ceil(margin) + MARGIN_PX
 
 
-def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) -> bool:
+def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool) -> bool:
     """Return True if passes read the picture itself, not only blurs of it."""
     return bool(_body(_passes(effects, after_baking)))
 
@@ -136,7 +136,7 @@ def _body(passes: Sequence[tuple[Effect, EffectValues]]) -> Sequence[tuple[Effec
     return passes[:kept]
 
 
-def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False) -> bool:
+def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool) -> bool:
     """Return True if `buffer_chain` makes only a glow that is soft enough to be drawn once and then moved."""
     passes = _passes(effects, after_baking)
     return bool(passes) and all(
@@ -145,7 +145,7 @@ def is_movable_glow(effects: Iterable[EffectSnapshot], scene: EffectScene, *, af
 
 
 def shadow_offsets(
-    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool = False
+    effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool
 ) -> list[tuple[float, float]]:
     """Return the displacement of the silhouette in each pass of a stack of soft effects, output px."""
     passes = _passes(effects, after_baking)

@@ -355,7 +355,7 @@ def enlarged(
 
 
 def canvas_blurred(
-    painter: Painter, source: Target, sigma: float, region: Region, kernel: Callable[[float], Kernel] = canvas_gaussian
+    painter: Painter, source: Target, sigma: float, region: Region, kernel: Callable[[float], Kernel]
 ) -> Target:
     """Return a browser's canvas blur of `source` over `region`, transparent outside the source.
 

@@ -109,7 +109,7 @@ def quantise_op(region: Region) -> DrawOp:
     return _draw_op(Variant(QUANTISE), region, Content())
 
 
-def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], grading: tuple[str, ...] = ()) -> DrawOp:
+def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], grading: tuple[str, ...]) -> DrawOp:
     """Return the operation that grades the backdrop in a region, clamps it to 0..1 and runs passes over it."""
     stage = None if grade is None else _packed_grade(grade)
     numbers = [(*each.numbers, *(0.0,) * (PASS_NUMBERS - len(each.numbers))) for each in passes]

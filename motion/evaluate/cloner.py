@@ -121,7 +121,7 @@ def cloner(stored: object) -> Cloner | None:
     return Cloner(**known)
 
 
-def clones(config: Cloner, path: Polyline | None = None, driver: Point | None = None) -> tuple[Clone, ...]:
+def clones(config: Cloner, path: Polyline | None, driver: Point | None) -> tuple[Clone, ...]:
     """Return every clone, in order. `path` is the outline that path mode follows and `driver` the layer that a falloff
     measures from, both in the cloner's frame; without a path the clones stand in a line.
     """

@@ -198,7 +198,7 @@ class _Collector:
         piece: Stretch,
         *,
         is_open: bool = False,
-        mirror: tuple[float, float] | None = None,
+        mirror: tuple[float, float] | None,
     ) -> Voice:
         length = piece.end - piece.start
 
