@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from motion.evaluate import css_color
-from motion.evaluate.easing import HOLD_KINDS, Handles, data_ease, stored_handles
+from motion.evaluate.easing import HOLD_KINDS, Handles, cubic, data_ease, stored_handles
 from motion.evaluate.outline_growth import DataPoint, match_counts
 from motion.schema.stored import finite
 from motion.snapshot import GradientStop, PathPoint
@@ -173,14 +173,9 @@ def _mix_point(
         x, y = p.x + (q.x - p.x) * u, p.y + (q.y - p.y) * u
     else:
         out, into = leaving or Offset(0.0, 0.0), arriving or Offset(0.0, 0.0)
-        x, y = _cubic(p.x, p.x + out.x, q.x + into.x, q.x, u), _cubic(p.y, p.y + out.y, q.y + into.y, q.y, u)
+        x, y = cubic(p.x, p.x + out.x, q.x + into.x, q.x, u), cubic(p.y, p.y + out.y, q.y + into.y, q.y, u)
     handles = ((s if s is None or e is None else s + (e - s) * u) for s, e in zip(p[2:], q[2:], strict=True))
     return DataPoint(x, y, *handles)
-
-
-def _cubic(p0: float, p1: float, p2: float, p3: float, u: float) -> float:
-    v = 1.0 - u
-    return v * v * v * p0 + 3.0 * v * v * u * p1 + 3.0 * v * u * u * p2 + u * u * u * p3
 
 
 def _data_key(stored: object, read_value: Callable[[object], DataValue | None]) -> DataKey | None:

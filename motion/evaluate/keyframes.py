@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, scalar_ease, stored_handles
+from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, cubic, scalar_ease, stored_handles
 from motion.schema.stored import finite
 
 _VELOCITY_STEP_SECONDS = 0.001
@@ -101,8 +101,7 @@ def _along_path(a: ScalarKey, b: ScalarKey, u: float) -> float:
     delta = b.value - a.value
     leaving = a.value + (delta / 3.0 if a.out_offset is None else a.out_offset)
     arriving = b.value + (-delta / 3.0 if b.in_offset is None else b.in_offset)
-    v = 1.0 - u
-    return v * v * v * a.value + 3.0 * v * v * u * leaving + 3.0 * v * u * u * arriving + u * u * u * b.value
+    return cubic(a.value, leaving, arriving, b.value, u)
 
 
 def _scalar_key(stored: object) -> ScalarKey | None:
