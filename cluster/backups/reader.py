@@ -19,7 +19,7 @@ from cluster.embedded import postgres
 from farm_core import scratch
 from farm_core.audit.log import record
 from farm_core.cli.acting import command_line_actor
-from farm_core.db import migrate
+from farm_core.db import migrate, schema
 from farm_core.db.database import Database
 from farm_core.failure import Failure
 
@@ -91,9 +91,9 @@ def _object_count(folder: Path) -> int:
 
 def check_schema(manifest: layout.Manifest) -> None:
     """Raise RestoreFailed for a backup of a newer version."""
-    if manifest.schema > migrate.head():
+    if manifest.schema > schema.newest():
         raise RestoreFailed(
-            f"the backup was written by a newer version of the farm (schema {manifest.schema}, here {migrate.head()}); update first"
+            f"the backup was written by a newer version of the farm (schema {manifest.schema}, here {schema.newest()}); update first"
         )
 
 

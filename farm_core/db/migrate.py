@@ -20,7 +20,7 @@ from sqlalchemy.pool import NullPool
 
 from farm_core.db.answering import wait_until_answering
 from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
-from farm_core.db.schema import MIGRATIONS
+from farm_core.db.schema import MIGRATIONS, newest
 from farm_core.db.urls import CONNECT_SECONDS
 from farm_core.failure import Failure, status_of
 from farm_core.settings import settings
@@ -76,24 +76,17 @@ def _is_newer_and_usable(url: str) -> bool:
         version = connection.scalar(text("SELECT version_num FROM alembic_version"))
         oldest = connection.scalar(text("SELECT oldest_head FROM schema_state"))
     known = {script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions()}
-    is_usable = version not in known and oldest is not None and oldest <= head()
+    is_usable = version not in known and oldest is not None and oldest <= newest()
     if is_usable:
-        _log.warning("the database has the schema of a later release", schema=version, release=head())
+        _log.warning("the database has the schema of a later release", schema=version, release=newest())
     return is_usable
 
 
 def revision(url: str, message: str) -> Path:
     """Write a migration from the difference between the tables and a migrated database; return its file."""
-    number = f"{int(head()) + 1:04}"
+    number = f"{int(newest()) + 1:04}"
     command.revision(_config(url), message, autogenerate=True, rev_id=number)
     return next((MIGRATIONS / "versions").glob(f"{number}_*.py"))
-
-
-def head() -> str:
-    """Return the number of the newest migration."""
-    revision = ScriptDirectory(str(MIGRATIONS)).get_current_head()
-    assert revision is not None, "there is a first migration"
-    return revision
 
 
 def _config(url: str) -> Config:
