@@ -20,7 +20,6 @@ from api.shapes import field_hints, unknown_field
 from farm_core.disk_space import machine_fault
 from farm_core.errors import BadRequest, FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.port import StorageUnavailable
-from farm_core.telemetry.logs import logger
 from motion.hints import Hints
 
 _NAMES: Final = {413: "Payload Too Large", 416: "Range Not Satisfiable", 422: "Unprocessable Content"}
@@ -54,8 +53,6 @@ _FAULTS: Final = {
 
 _NUL_STATES: Final = (None, "22021", "22P05")
 """Errors for NUL characters: the driver refuses them in texts, Postgres in JSON."""
-
-log = logger("api.errors")
 
 
 def envelope(scope: Scope, error: FarmError, headers: Mapping[str, str] | None = None) -> Response:

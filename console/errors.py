@@ -77,7 +77,7 @@ def _described(error: Exception) -> tuple[int, str]:
     if isinstance(error, HTTPException):
         return error.status_code, "There is no such page." if error.status_code == 404 else str(error.detail)
     failure = translated(error)
-    text = failure.message if isinstance(failure.message, str) else " ".join(failure.message)
+    text = failure.text
     faults = failure.extras.get("errors")
     if isinstance(faults, list):
         text += " " + " ".join(f"{fault['field']} {fault['message']}." for fault in faults)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,7 +14,6 @@ from api.conditional import is_known
 from console.renders.detail import Detail
 from farm_core.errors import BadRequest, FarmError
 from farm_core.stills import StillOptions, of_job, of_template, request_still
-from farm_core.stills.service import Still
 from farm_core.stills.subject import StillSubject
 from farm_core.templates.models import Template
 
@@ -73,14 +71,6 @@ async def draft_of(request: Request, state: AppState, template: Template) -> Res
     """Return a contact sheet of a template with its default inputs. Pages play it as a draft."""
     subject = of_template(template, {}, origin_of(request))
     return await _answer(request, state, subject, DRAFT)
-
-
-async def preview(
-    request: Request, state: AppState, template: Template, inputs: Mapping[str, Any], time: float, width: int
-) -> Still:
-    """Draw a frame of a template with checked inputs. Raises the errors of `request_still`."""
-    options = StillOptions(time=min(max(time, 0.0), template.duration_seconds), width=width, format="jpeg")
-    return await request_still(state, of_template(template, inputs, origin_of(request)), options)
 
 
 async def _answer(

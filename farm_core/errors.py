@@ -23,6 +23,11 @@ class FarmError(Exception):
         self.message = message if isinstance(message, str) else list(message)
         self.extras: Mapping[str, object] = extras
 
+    @property
+    def text(self) -> str:
+        """Return the message as one text."""
+        return self.message if isinstance(self.message, str) else " ".join(self.message)
+
 
 class BadRequest(FarmError):
     """The request cannot be understood or breaks a rule."""

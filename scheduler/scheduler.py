@@ -9,7 +9,6 @@ from contextlib import suppress
 from sqlalchemy.exc import SQLAlchemyError
 
 from farm_core.jobs import tasks
-from farm_core.telemetry import logs
 from scheduler.breaker import CircuitBreaker
 from scheduler.claimer import Claimer, ClaimKeeper
 from scheduler.collector import Collector
@@ -34,8 +33,6 @@ from scheduler.service import Service
 from scheduler.slow_frames import SlowFrames
 from scheduler.stills import StillService
 from scheduler.task_watcher import RunningTaskWatcher
-
-_log = logs.logger(__name__)
 
 DRAIN_SECONDS = 20.0
 

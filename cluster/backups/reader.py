@@ -6,7 +6,7 @@ import asyncio
 import os
 import subprocess
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -22,8 +22,6 @@ from farm_core.cli.acting import command_line_actor
 from farm_core.db import migrate, schema
 from farm_core.db.database import Database
 from farm_core.failure import Failure
-
-Server = Callable[[], postgres.EmbeddedPostgres]
 
 
 class RestoreFailed(Failure):

@@ -60,7 +60,7 @@ async def findings(state: AppState, account_id: str, path: Path, name: str) -> F
         try:
             found = await state.sandbox.call(account_id, examined, str(path), target.name, *options)
         except FarmError as error:
-            return Findings(fault=error.message if isinstance(error.message, str) else " ".join(error.message))
+            return Findings(fault=error.text)
         document = await asyncio.to_thread(Path(target.name).read_bytes)
     return Findings(
         name=name.strip() or found["name"], width=found["width"], height=found["height"], fps=found["fps"],

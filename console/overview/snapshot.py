@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -134,7 +134,7 @@ class Snapshots:
             self._measured(shown), hour, day, storage, failures, (),
         )  # fmt: skip
         found = await problems(self.state, snapshot)
-        return Snapshot(**{name: getattr(snapshot, name) for name in Snapshot.__slots__} | {"problems": found})
+        return replace(snapshot, problems=found)
 
     async def _cached(self, name: str, read: Callable[[], Awaitable[Result]], seconds: float = SLOW_SECONDS) -> Result:
         cached = self._slow.setdefault(name, _CachedValue())

@@ -161,8 +161,7 @@ async def _frame(
     try:
         still = await request_still(state, subject, _options(subject, form))
     except FarmError as error:
-        text = error.message if isinstance(error.message, str) else " ".join(error.message)
-        return JSONResponse({"message": text}, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"message": error.text}, headers={"Cache-Control": "no-store"})
     return Response(still.picture, media_type=still.media_type, headers={"Cache-Control": "no-store"})
 
 

@@ -6,17 +6,16 @@ Every statement reads at most a page and a bounded number of index entries, for 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 from sqlalchemy import ColumnElement, Select, any_, func, literal, literal_column, or_, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from console import keyset
-from console.words import COUNT_MAX
+from console.words import COUNT_MAX, as_address
 from farm_core.accounts.models import Account
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
@@ -54,10 +53,7 @@ class Filters:
 
     def query(self, **changes: str) -> str:
         """Return the filters with changes as a query string. It contains a page key only if `changes` does."""
-        changed = replace(self, **{"after": "", **changes})
-        given = {name: getattr(changed, name) for name in Filters.__slots__}
-        query = urlencode({name: value for name, value in given.items() if value})
-        return f"?{query}" if query else ""
+        return as_address(asdict(replace(self, **{"after": "", **changes})))
 
 
 class RenderRow(NamedTuple):

@@ -36,11 +36,6 @@ def mix(
         yield total.astype(np.float32)
 
 
-def is_heard(voices: Sequence[Voice], sounds: Mapping[str, Sound]) -> bool:
-    """Return True if there is a sound track: a voice with a file, even at gain 0."""
-    return any(one.source in sounds for one in voices)
-
-
 class _Player:
     """One voice, asked for blocks in order."""
 

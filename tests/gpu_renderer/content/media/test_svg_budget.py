@@ -8,7 +8,6 @@ import random
 import struct
 import time
 import zlib
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -17,8 +16,6 @@ from gpu_renderer.content.svg import svg_pixels
 from gpu_renderer.content.svg.budget import LIMITS, Budget, Cost
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.fonts import reference_fonts
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def svg(body: str, attributes: str = 'width="100" height="100"') -> str:
