@@ -29,17 +29,8 @@ STREAMS_PER_ACCOUNT: Final = 50
 RETRY_SECONDS: Final = 30
 ALIVE_SECONDS: Final = 15.0
 """Interval of keep-alive messages and session checks. After three silent intervals `stream.js` reports a lost connection."""
-_SHOWN: Final = (
-    "job_id",
-    "status",
-    "progress",
-    "frames_done",
-    "frame_count",
-    "segment",
-    "segment_frames",
-    "stage",
-    "worker",
-)
+_SHOWN: Final = ("job_id", "status", "progress", "frames_done")
+"""Fields of a change that `static/renders.js` reads."""
 
 
 @router.get("/events")

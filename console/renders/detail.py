@@ -16,7 +16,6 @@ from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
-from farm_core.progress.reader import SegmentState
 from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
@@ -120,11 +119,14 @@ class Detail:
             ((STAGE_WORDS.get(name, name), ms) for name, ms in sums.items() if ms > 0), key=lambda one: -one[1]
         )
 
-    def timeline(self, now: datetime, live: Mapping[int, SegmentState]) -> list[SegmentBar]:
-        """Return the segments as bars on a time axis from the render's start to its end, or to now."""
+    def timeline(self, now: datetime, starts: Mapping[int, float]) -> list[SegmentBar]:
+        """Return the segments as bars on a time axis from the render's start to its end, or to now.
+
+        `starts`: start of each running segment (`ProgressReader.segment_starts`).
+        """
         start = self.job.started_at or self.job.created_at
         total = max(0.001, ((self.job.finished_at or now) - start).total_seconds())
-        return [_bar(task, start, total, now, live.get(task.index)) for task in self.segments]
+        return [_bar(task, start, total, now, starts.get(task.index)) for task in self.segments]
 
 
 async def detail(session: AsyncSession, account_id: str | None, job_id: str) -> Detail | None:
@@ -146,10 +148,10 @@ async def detail(session: AsyncSession, account_id: str | None, job_id: str) -> 
     return Detail(row[0], row[1], row[2], tasks, list(await session.scalars(events)), delivery)
 
 
-def _bar(task: Task, start: datetime, total: float, now: datetime, live: SegmentState | None) -> SegmentBar:
+def _bar(task: Task, start: datetime, total: float, now: datetime, started: float | None) -> SegmentBar:
     report: Mapping[str, Any] = task.report or {}
     seconds = float(report["seconds"]) if "seconds" in report else None
-    begun, ended = _bounds(task, seconds, now, live)
+    begun, ended = _bounds(task, seconds, now, started)
     left = 100.0 if begun is None else min(99.5, max(0.0, 100 * (begun - start).total_seconds() / total))
     width = 0.0 if begun is None or ended is None else 100 * (ended - begun).total_seconds() / total
     return SegmentBar(
@@ -159,10 +161,10 @@ def _bar(task: Task, start: datetime, total: float, now: datetime, live: Segment
 
 
 def _bounds(
-    task: Task, seconds: float | None, now: datetime, live: SegmentState | None
+    task: Task, seconds: float | None, now: datetime, started: float | None
 ) -> tuple[datetime | None, datetime | None]:
     if task.status == TaskStatus.leased:
-        begun = datetime.fromtimestamp(live.started, now.tzinfo) if live is not None else now - timedelta(seconds=1)
+        begun = datetime.fromtimestamp(started, now.tzinfo) if started is not None else now - timedelta(seconds=1)
         return begun, now
     if task.finished_at is None or task.status == TaskStatus.withdrawn:
         return None, None

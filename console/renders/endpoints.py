@@ -84,9 +84,9 @@ async def render_row(request: Request, viewer: ViewerOf, state: AppStateOf, work
 async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, job_id: str) -> Response:
     """Return the page of a render, or only its live part if a script asks for it."""
     shown = await _detail(work, viewer.account_id, job_id)
-    live = await state.progress.segments_of(shown.job.id) if shown.job.status == JobStatus.processing else {}
+    starts = await state.progress.segment_starts(shown.job.id) if shown.job.status == JobStatus.processing else {}
     values: dict[str, Any] = {
-        "detail": shown, "job": shown.job, "bars": shown.timeline(state.clock.now(), live), "title": f"Render of {shown.template.name}",
+        "detail": shown, "job": shown.job, "bars": shown.timeline(state.clock.now(), starts), "title": f"Render of {shown.template.name}",
         "percent": (await state.progress.percents([shown.job]))[shown.job.id],
         "times": pictures.filmstrip_times(shown.template.duration_seconds), "waiting": "",
     }  # fmt: skip

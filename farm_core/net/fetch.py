@@ -46,7 +46,6 @@ class Fetched:
 
     path: Path
     bytes: int
-    declared_type: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
             raise FetchFailed("The server sent an encoding that was not asked for.", again=False)
         if _declared_length(headers) > limit_bytes:
             raise _too_large(limit_bytes)
-        return await _store(response, limit_bytes, headers.get(b"content-type"))
+        return await _store(response, limit_bytes)
 
 
 def _redirected(url: str, location: str) -> str:
@@ -151,7 +150,7 @@ def _redirected(url: str, location: str) -> str:
         raise FetchFailed("The server redirects to an address that is not valid.", again=False) from None
 
 
-async def _store(response: httpcore.Response, limit_bytes: int, declared_type: bytes | None) -> Fetched:
+async def _store(response: httpcore.Response, limit_bytes: int) -> Fetched:
     with tempfile.NamedTemporaryFile(prefix="farm-fetch-", delete=False) as file:
         path = Path(file.name)
         size = 0
@@ -164,7 +163,7 @@ async def _store(response: httpcore.Response, limit_bytes: int, declared_type: b
         except BaseException:
             path.unlink()  # noqa: ASYNC240 - one short system call
             raise
-    return Fetched(path, size, declared_type.decode("latin-1") if declared_type else None)
+    return Fetched(path, size)
 
 
 @asynccontextmanager

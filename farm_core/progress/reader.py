@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol, cast
 
 import orjson
 from redis.asyncio import Redis
@@ -46,17 +46,6 @@ class JobProgress:
         """Progress from 0 to 99, rounded down to a tenth. Only a completed job has 100."""
         share = self.frames_done / max(1, self.frame_count)
         return min(store.PROGRESS_MAX, int(1000 * share) / 10)
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentState:
-    """Latest attempt of a segment: finished frames, stage (`JobChange.stage`), worker, start in seconds since 1970."""
-
-    segment: int
-    segment_frames: int
-    stage: str
-    worker: str
-    started: float
 
 
 class JobRow(Protocol):
@@ -103,8 +92,9 @@ class ProgressReader:
         found = await self._live([job_id])
         return found[job_id].percent if job_id in found else None
 
-    async def segments_of(self, job_id: str) -> dict[int, SegmentState]:
-        """Return the latest state of the job's segments by index, or nothing while Redis is away."""
+    async def segment_starts(self, job_id: str) -> dict[int, float]:
+        """Return when the latest attempt of each segment started, in seconds since 1970, by index, or nothing while
+        Redis is away."""
         if not self._is_near():
             return {}
         assert self._redis is not None
@@ -113,8 +103,8 @@ class ProgressReader:
         except (RedisError, OSError):
             self._step_back()
             return {}
-        states = (_state(orjson.loads(value)) for name, value in fields.items() if name.startswith(b"s:"))
-        return {state.segment: state for state in sorted(states, key=lambda state: state.segment)}
+        states = (orjson.loads(value) for name, value in fields.items() if name.startswith(b"s:"))
+        return {int(state["segment"]): float(state["started"]) for state in states}
 
     async def _live(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         if not self._is_near():
@@ -163,9 +153,3 @@ class ProgressReader:
 
     def _step_back(self) -> None:
         self._away_until = time.monotonic() + AWAY_SECONDS
-
-
-def _state(value: Mapping[str, Any]) -> SegmentState:
-    return SegmentState(
-        int(value["segment"]), int(value["segment_frames"]), value["stage"], value["worker"], float(value["started"])
-    )

@@ -4,7 +4,7 @@ A job's progress is one hash, `progress:{job_id}`, which expires:
 
 * `frames`, `of`: frames done, never decreasing, and frames of the whole job;
 * `f:{index}`: most frames that any attempt of the segment has reached;
-* `s:{index}`: the segment's latest state as JSON (`SegmentState`).
+* `s:{index}`: the segment's latest state as JSON (fields of `JobChange`).
 
 Changes are published on `changes:{account_id}`.
 """
