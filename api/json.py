@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from codecs import BOM_UTF8
-from typing import Any, Final
+from typing import Any
 
 import orjson
 from starlette import responses
@@ -47,6 +46,3 @@ def strict_value(data: bytes) -> Any:
     refuse_too_many_members(value)
     refuse_control_characters(value)
     return value
-
-
-JSONDecodeError: Final = json.JSONDecodeError

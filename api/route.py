@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
+from json import JSONDecodeError
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -18,7 +19,7 @@ from api import large_bodies
 from api.app_state import app_state_of
 from api.auth import Need, admit
 from api.conditional import is_known
-from api.json import JSONDecodeError, JSONRequest, JSONResponse
+from api.json import JSONRequest, JSONResponse
 from farm_core.accounts.scopes import Scope
 from farm_core.errors import BadRequest
 from farm_core.large_json import syntax_fault

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from json import JSONDecodeError
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Query
 from pydantic import ConfigDict, Field, StrictInt, WithJsonSchema
 
-from api.json import JSONDecodeError, strict_value
+from api.json import strict_value
 from api.renders.schemas import INPUTS
 from api.shapes import Body
 from farm_core.errors import InvalidInputs

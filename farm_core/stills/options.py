@@ -38,9 +38,6 @@ class StillOptions:
     contact_sheet: bool = False
 
 
-POSTER: Final = StillOptions()
-
-
 @dataclass(frozen=True, slots=True)
 class Frames:
     """Frames for a worker to draw, all of one size, in rows of `columns`."""

@@ -12,7 +12,7 @@ from farm_core.errors import BadRequest, RateLimited, Unavailable
 from farm_core.rates import RateLimiter
 from farm_core.settings import Settings
 from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, queued_still
-from farm_core.stills.options import POSTER, Frames, StillFormat, StillOptions, frames_of
+from farm_core.stills.options import Frames, StillFormat, StillOptions, frames_of
 from farm_core.stills.subject import StillSubject
 
 CACHE_SECONDS: Final = 600
@@ -48,9 +48,7 @@ class Still:
     warnings: tuple[str, ...] = ()
 
 
-async def request_still(
-    dependencies: StillDependencies, subject: StillSubject, options: StillOptions = POSTER
-) -> Still:
+async def request_still(dependencies: StillDependencies, subject: StillSubject, options: StillOptions) -> Still:
     """Return a picture of the subject.
 
     Raises InvalidInputs for invalid options, RateLimited above the account's rate, BadRequest if the document or its

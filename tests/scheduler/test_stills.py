@@ -84,8 +84,8 @@ def test_a_sheet_shows_evenly_spaced_frames_in_rows(database_url: str, redis_url
 def test_an_equal_poster_is_drawn_once(database_url: str, redis_url: str, tmp_path: Path) -> None:
     async def run() -> None:
         async with asking(database_url, redis_url, tmp_path, per_minute=1) as (under_test, asked):
-            first = await request_still(asked, SUBJECT)
-            again = await request_still(asked, SUBJECT)
+            first = await request_still(asked, SUBJECT, StillOptions())
+            again = await request_still(asked, SUBJECT, StillOptions())
             assert first.picture == again.picture
             assert sum(len(work.stills) for work in under_test.works) == 1
 
@@ -131,7 +131,7 @@ def test_a_document_that_cannot_be_drawn_is_the_callers_fault(
             for work in under_test.works:
                 work.undrawable.add("frozen/bad.json")
             with pytest.raises(BadRequest, match="no such property"):
-                await request_still(asked, frozen)
+                await request_still(asked, frozen, StillOptions())
 
     asyncio.run(run())
 
@@ -140,7 +140,7 @@ def test_without_redis_the_service_is_unavailable(redis_url: str) -> None:
     async def run() -> None:
         client, nowhere = connect(redis_url), StillExchange("redis://127.0.0.1:1")
         with pytest.raises(Unavailable):
-            await request_still(Asking(Settings(), RateLimiter(client), nowhere), SUBJECT)
+            await request_still(Asking(Settings(), RateLimiter(client), nowhere), SUBJECT, StillOptions())
         await client.aclose()
 
     asyncio.run(run())
@@ -191,7 +191,7 @@ def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
                 asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(40)
             ]
             async with asyncio.timeout(HANG_SECONDS):
-                assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
+                assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
             go_on.set()
             await asyncio.gather(*hostile, return_exceptions=True)  # on a busy machine, some may wait too long
 
@@ -228,7 +228,7 @@ def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
                 await request_still(asked, SUBJECT, StillOptions(frame=9))
             monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", frame_seconds_max)
             go_on.set()
-            assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"))).picture
+            assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
 
     asyncio.run(run())
 
