@@ -259,7 +259,7 @@ class PlanMaker:
 
 
 def _too_many_layers() -> PropertyRefused:
-    return PropertyRefused(f"The project has more than {MAX_LAYERS:,} layers.", "scene.nodes")
+    return PropertyRefused(f"The project has more than {MAX_LAYERS:,} layers.")
 
 
 def _placed_in(layer: Layer) -> str | None:

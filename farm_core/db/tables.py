@@ -20,34 +20,4 @@ from farm_core.usage.models import ObjectCharge, Usage
 from farm_core.webhooks.models import Delivery
 
 metadata = SQLModel.metadata
-
-__all__ = [
-    "Account",
-    "AccountQueue",
-    "ApiKey",
-    "Asset",
-    "AuditEntry",
-    "Batch",
-    "ConsoleSession",
-    "CountedUntil",
-    "Delivery",
-    "DrainedNode",
-    "HeldJob",
-    "Job",
-    "JobEvent",
-    "JobMinute",
-    "ObjectCharge",
-    "OpenJob",
-    "Preset",
-    "QueueState",
-    "SchemaState",
-    "Segment",
-    "SignInLink",
-    "Task",
-    "Template",
-    "TemplateVersion",
-    "Usage",
-    "WaitingJob",
-    "Worker",
-    "metadata",
-]
+"""Metadata of all tables."""

@@ -63,7 +63,7 @@ async def delete_template_versions(transaction: Transaction, before: datetime, r
     return len(await execute(transaction, "delete_template_versions", {"before": before, "rows_max": rows_max}))
 
 
-async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None = None) -> set[str]:
+async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None) -> set[str]:
     """Return those keys of results, documents and media that a job or a template refers to.
 
     With a moment, jobs that ended before it need no objects. Without one, every job counts.

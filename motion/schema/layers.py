@@ -162,7 +162,7 @@ def _remapped_by(parent: Layer | None) -> tuple[Layer, ...]:
         return parent.remapped_by
     if len(parent.remapped_by) == REMAPS_MAX:
         fact = f"Layer “{parent.name}” lies in {REMAPS_MAX} groups that remap the time of their content, and remaps it, too"
-        raise PropertyRefused(f"{fact}; at most {REMAPS_MAX} such groups in each other are allowed.", "scene.nodes")
+        raise PropertyRefused(f"{fact}; at most {REMAPS_MAX} such groups in each other are allowed.")
     return (*parent.remapped_by, parent)
 
 

@@ -31,7 +31,9 @@ HEADLINE = [{"id": "headline", "label": "Headline", "kind": "text", "required": 
 
 
 def document(name: str) -> dict[str, Any]:
-    nodes = [{"id": "root", "name": name, "parent": None, "children": [], "visible": True, "components": []}]
+    nodes: list[dict[str, Any]] = [
+        {"id": "root", "name": name, "parent": None, "children": [], "visible": True, "components": []}
+    ]
     return {"version": "1.8.0", "scene": {"nodes": nodes}, "animation": {}}
 
 
