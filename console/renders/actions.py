@@ -132,7 +132,7 @@ def _matching(viewer: Viewer, filters: Filters) -> JobFilter:
     status = JobStatus(filters.status) if filters.status in set(JobStatus) else None
     return JobFilter(
         account_id=viewer.account_id or filters.account or None, status=status, template_id=filters.template or None,
-        newer_than=PERIODS.get(filters.period), text=filters.text or None,
+        newer_than=PERIODS.get(filters.period), text=filters.text or None, batch_id=filters.batch or None,
     )  # fmt: skip
 
 

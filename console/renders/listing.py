@@ -97,9 +97,6 @@ _TEXTS: Final[ColumnElement[str | None]] = literal_column(
     """
 )
 """SQL expression of a render's text inputs, without addresses, colours and numbers. It skips large inputs."""
-_SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
-    "CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN jobs.inputs::text END"
-)
 
 _COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
@@ -168,7 +165,7 @@ def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[A
     chosen: Select[Any] = select(*_KEY).where(*_conditions(account_id, filters, now))
     if not filters.text:
         return chosen
-    newest = chosen.add_columns(col(Job.error), col(Job.callback_url), _SEARCHED_INPUTS.label("inputs"))
+    newest = chosen.add_columns(col(Job.error), col(Job.callback_url), repository.SEARCHED_INPUTS.label("inputs"))
     found = newest.order_by(*_ORDER).limit(SEARCHED_MAX).subquery()
     texts = (found.c.id, found.c.error, found.c.callback_url, found.c.inputs)
     matches = or_(*(text.icontains(filters.text, autoescape=True) for text in texts))

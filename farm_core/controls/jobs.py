@@ -24,7 +24,7 @@ from farm_core.ids import new_id
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.events import write_event
 from farm_core.jobs.models import Job, JobEvent
-from farm_core.jobs.repository import has_status, notify
+from farm_core.jobs.repository import SEARCHED_INPUTS, has_status, notify
 from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
 from farm_core.usage.period import period_of
@@ -43,7 +43,7 @@ RANKABLE: Final = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
 class JobFilter:
     """Filter of jobs that meet all given conditions. `older_than` and `newer_than` are ages since creation.
 
-    `text` is searched in ids, error messages and callback addresses, case-insensitively.
+    `text` is searched in ids, error messages, callback addresses and inputs, case-insensitively. It skips large inputs.
     """
 
     account_id: str | None = None
@@ -53,6 +53,7 @@ class JobFilter:
     text: str | None = None
     ids: tuple[str, ...] | None = None
     newer_than: timedelta | None = None
+    batch_id: str | None = None
 
     def conditions(self, now: datetime) -> list[ColumnElement[bool]]:
         """Return the SQL conditions on `jobs`."""
@@ -60,6 +61,7 @@ class JobFilter:
         for column, value in (
             (Job.account_id, self.account_id),
             (Job.template_id, self.template_id),
+            (Job.batch_id, self.batch_id),
         ):
             if value is not None:
                 found.append(col(column) == value)
@@ -72,7 +74,7 @@ class JobFilter:
         if self.ids is not None:
             found.append(col(Job.id).in_(self.ids))
         if self.text:
-            texts = (col(Job.id), col(Job.error), col(Job.callback_url))
+            texts = (col(Job.id), col(Job.error), col(Job.callback_url), SEARCHED_INPUTS)
             found.append(or_(*(column.icontains(self.text, autoescape=True) for column in texts)))
         return found
 

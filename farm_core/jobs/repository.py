@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 import orjson
-from sqlalchemy import ColumnElement, and_, false, func, literal, or_, select
+from sqlalchemy import ColumnElement, and_, false, func, literal, literal_column, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -34,6 +34,11 @@ SHOWN: Final[tuple[Any, ...]] = (
     col(Job.meta).label("meta"), col(Job.batch_index), col(Job.finished_at),
 )  # fmt: skip
 """Columns that callers see. Inputs and media of a job can have megabytes, and rows cost less than entities."""
+
+SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
+    "CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN jobs.inputs::text END"
+)
+"""SQL expression of a job's inputs for a text search. It skips large inputs."""
 
 
 class ShownJob(JobRow, Protocol):

@@ -140,6 +140,35 @@ def test_size_and_refusals_are_those_of_a_single_render(member: Person) -> None:
     assert '<option value="640x360" selected>' in refused.text
 
 
+def rendered(person: Person, table: str) -> str:
+    """Render a table; return the id of its batch."""
+    answer = person.post(f"/templates/{template(person)}/batch/render", table=table)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].partition("batch=")[2]
+
+
+def items(person: Person, batch: str) -> list[dict[str, Any]]:
+    return list(person.api.get(f"/batches/{batch}").json()["items"])
+
+
+def test_all_that_match_in_a_table_are_renders_of_the_table(member: Person) -> None:
+    alone = member.api.job()
+    batch = rendered(member, "guest\nAda\nBo")
+    confirmed = member.text(f"/renders/actions/cancel?batch={batch}")
+    assert "Cancel 2 renders?" in confirmed
+    assert batch in confirmed
+    assert member.post(f"/renders/actions/cancel?batch={batch}", scope="matching").status_code == 303
+    assert [one["status"] for one in items(member, batch)] == ["cancelled"] * 2
+    assert member.api.get(f"/renders/{alone}").json()["status"] == "queued"
+
+
+def test_all_that_match_a_text_of_an_input_are_cancelled(member: Person) -> None:
+    batch = rendered(member, "guest\nAda\nBo")
+    assert "Cancel 1 render?" in member.text("/renders/actions/cancel?text=ada")
+    member.post("/renders/actions/cancel?text=ada", scope="matching")
+    assert [one["status"] for one in items(member, batch)] == ["cancelled", "queued"]
+
+
 def test_a_table_of_long_cells_fits_a_phone(designer: Person, window: Callable[..., Any]) -> None:
     page = window(designer, phone=True)
     page.goto(f"{designer.origin}/console/templates/{template(designer)}/batch")
