@@ -29,6 +29,7 @@ from console.playground.endpoints import router as playground
 from console.renders.actions import router as render_actions
 from console.renders.endpoints import router as renders
 from console.renders.selection import router as selection
+from console.renders.tables import router as tables
 from console.workers.endpoints import router as workers
 from farm_core.errors import FarmError
 
@@ -37,6 +38,7 @@ ROUTERS: Final = (
     overview,
     render_actions,
     selection,
+    tables,
     renders,
     imports,
     templates,

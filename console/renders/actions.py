@@ -91,7 +91,9 @@ async def act(
         async with state.database.reading() as session:
             await _respect_quota(session, viewer, chosen, state.clock.now())
     changed = await action.act(state.database, viewer.actor, chosen)
-    query = filters.query()
+    query = (
+        filters.query(batch="") if action.act is jobs.retry else filters.query()
+    )  # retried renders leave their table
     return RedirectResponse(f"/console/renders{query}{'&' if query else '?'}done={action.name}.{changed}", 303)
 
 

@@ -22,6 +22,7 @@ from console.renders import listing
 from console.renders.detail import Detail, detail
 from console.renders.listing import Filters
 from console.renders.naming import video_name
+from console.renders.tables import table_renders
 from console.renders.waiting import WORDS
 from console.snippets import snippets
 from console.uploads import shown_uploads
@@ -70,7 +71,9 @@ async def renders_page(
     newest = templates.of_account(viewer.account.id).options(templates.GALLERY).order_by(*templates.ORDER)
     owned = await work.scalars(newest.limit(100))
     named = await work.get(Account, filters.account) if viewer.operator and filters.account else None
-    return page(request, "renders/list.html", templates=list(owned), account=named, done=_done(done), **values)
+    table = await table_renders(state, work, viewer.account_id, filters.batch) if filters.batch else None
+    values |= {"templates": list(owned), "account": named, "table": table, "done": _done(done)}
+    return page(request, "renders/list.html", **values | ({"title": "Renders of a table"} if table else {}))
 
 
 @router.get("/{job_id}/row")

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, any_, func, literal, literal_colum
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from api.batches.schemas import ROWS_MAX
 from console import keyset
 from console.words import COUNT_MAX, as_address
 from farm_core.accounts.models import Account
@@ -43,7 +44,7 @@ class Filters:
     period: str = ""
     text: str = ""
     after: str = ""
-    """Keyset pagination key: the page starts after `<milliseconds since 1970>~<id>`."""
+    """Keyset pagination key: the page starts after `<seconds since 1970>~<id>`, or after the row of a batch."""
     batch: str = ""
 
     @property
@@ -59,7 +60,8 @@ class Filters:
 class RenderRow(NamedTuple):
     """A render in a list, with the names of its template and account.
 
-    `texts` is the beginning of its text inputs. `workers` is the number of workers that render it now.
+    `texts` is the beginning of its text inputs. `batch_index` and `line` are its places in a batch and in the table's
+    text. `workers` is the number of workers that render it now.
     """
 
     id: str
@@ -76,6 +78,8 @@ class RenderRow(NamedTuple):
     template: str
     account: str
     texts: str | None
+    batch_index: int | None
+    line: int | None
     workers: int = 0
 
 
@@ -88,7 +92,7 @@ class Listing:
     following: str | None
 
 
-_TEXTS: Final[ColumnElement[str | None]] = literal_column(
+TEXTS: Final[ColumnElement[str | None]] = literal_column(
     """
     CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN (
         SELECT left(string_agg(value, ' · '), 120) FROM jsonb_each_text(jobs.inputs)
@@ -98,39 +102,55 @@ _TEXTS: Final[ColumnElement[str | None]] = literal_column(
 )
 """SQL expression of a render's text inputs, without addresses, colours and numbers. It skips large inputs."""
 
+LINE: Final[ColumnElement[int | None]] = literal_column(
+    r"""
+    CASE WHEN jobs.batch_id IS NOT NULL THEN
+        CASE WHEN jobs.metadata ->> 'line' ~ '^[0-9]{1,7}$' THEN CAST(jobs.metadata ->> 'line' AS int) ELSE batch_index + 1 END
+    END
+    """
+)
+"""SQL expression of a render's line in its table, or of its row in a batch without lines."""
+
 _COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
-    Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), _TEXTS,
+    Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), TEXTS,
+    Job.batch_index, LINE,
 )  # fmt: skip
 """Columns of a RenderRow, except `workers`."""
 
 _ACTIVE: Final = (JobStatus.queued, JobStatus.processing)
 _KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
 _ORDER: Final = (col(Job.created_at).desc(), col(Job.id).desc())
+_BATCH_ORDER: Final = (col(Job.batch_index).asc(),)
 
 
 async def listing(session: AsyncSession, account_id: str | None, filters: Filters, now: datetime) -> Listing:
-    """Return a page of the account's renders, newest first, or of all renders with None."""
+    """Return a page of the account's renders, or of all renders with None: newest first, or in the order of a batch."""
     chosen = _chosen(account_id, filters, now)
     total = await _total(session, account_id, filters, chosen)
-    if key := keyset.parsed(filters.after):
+    order: Sequence[Any] = _BATCH_ORDER if filters.batch else _ORDER
+    if filters.batch and filters.after.isdecimal():
+        chosen = chosen.where(col(Job.batch_index) > min(int(filters.after), ROWS_MAX))
+    elif key := keyset.parsed(filters.after):
         chosen = chosen.where(tuple_(col(Job.created_at), col(Job.id)) < tuple_(*key))
-    ids = chosen.order_by(*_ORDER).limit(PAGE_SIZE + 1).subquery()
-    rows = await _rows(session, col(Job.id).in_(select(ids.c.id)))
-    following = keyset.key_of(rows[PAGE_SIZE - 1]) if len(rows) > PAGE_SIZE else None
-    return Listing(rows[:PAGE_SIZE], total, following)
+    ids = chosen.order_by(*order).limit(PAGE_SIZE + 1).subquery()
+    rows = await _rows(session, order, col(Job.id).in_(select(ids.c.id)))
+    if len(rows) <= PAGE_SIZE:
+        return Listing(rows, total, None)
+    last = rows[PAGE_SIZE - 1]
+    return Listing(rows[:PAGE_SIZE], total, str(last.batch_index) if filters.batch else keyset.key_of(last))
 
 
 async def row_of(session: AsyncSession, account_id: str | None, job_id: str) -> RenderRow | None:
     """Return the row of one render of the account, or of any account with None."""
     owned = [] if account_id is None else [col(Job.account_id) == account_id]
-    return next(iter(await _rows(session, col(Job.id) == job_id, *owned)), None)
+    return next(iter(await _rows(session, _ORDER, col(Job.id) == job_id, *owned)), None)
 
 
-async def _rows(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[RenderRow]:
-    """Return the renders that meet the conditions, newest first."""
+async def _rows(session: AsyncSession, order: Sequence[Any], *conditions: ColumnElement[bool]) -> list[RenderRow]:
+    """Return the renders that meet the conditions, in this order."""
     joined: Select[Any] = select(*_COLUMNS).join(Template, col(Template.id) == col(Job.template_id))
-    statement = joined.join(Account, col(Account.id) == col(Job.account_id)).where(*conditions).order_by(*_ORDER)
+    statement = joined.join(Account, col(Account.id) == col(Job.account_id)).where(*conditions).order_by(*order)
     rows = [RenderRow._make((*row, 0)) for row in await session.execute(statement)]
     workers = await _workers(session, [row.id for row in rows if row.status == JobStatus.processing])
     return [row._replace(workers=workers.get(row.id, 0)) for row in rows]

@@ -16,6 +16,11 @@ def video_name(template: str, job_id: str, video_key: str) -> str:
     return f"{plain_name(template) or 'Render'} {job_id[-_ID_LETTERS:]}.{video_key.rpartition('.')[2]}"
 
 
+def numbered_name(line: int, digits: int, texts: str, video_key: str) -> str:
+    """Return the file name of a table's render: its line, so that files sort as in the table, and its texts."""
+    return f"{line:0{digits}} {plain_name(texts)}".strip() + f".{video_key.rpartition('.')[2]}"
+
+
 def plain_name(template: str) -> str:
     """Return the name of a template without characters that are invalid in file names."""
     return _NOT_IN_NAMES.sub("-", template).strip(" .-")[:_NAME_MAX].strip()

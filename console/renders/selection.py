@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -22,19 +20,16 @@ from api.pagination import checked_id, found
 from console.pages import page
 from console.renders.detail import Detail, detail
 from console.renders.naming import disposition, video_name
+from console.renders.zips import FILE_GONE, ZipFile, zipped
 from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.errors import BadRequest
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
-from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
 
 router = APIRouter(prefix="/renders")
 SELECTED_MAX: Final = 100
-_CHUNK_BYTES: Final = 1024 * 1024
-_LEFT_OUT_NAME: Final = "Not in this zip.txt"
-_FILE_GONE: Final = "this file has been deleted from the farm"
 Facts = Mapping[str, tuple[str, str]]
 """Values of a render by name: pairs of the value to compare and the value to show."""
 _NOTHING: Final = ("", "")
@@ -69,7 +64,7 @@ async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Re
     if not files:
         raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
     headers = {"Content-Disposition": disposition("renders.zip")}
-    return FileStream(_zipped(state.storage, files, left_out), 200, headers, "application/zip")
+    return FileStream(zipped(state.storage, files, left_out), 200, headers, "application/zip")
 
 
 @router.post("/selection/compare")
@@ -116,15 +111,7 @@ async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: 
     return facts | {name: (value, value) for name, value in plain.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """An output file: its name in the zip, and its storage key."""
-
-    name: str
-    key: str
-
-
-async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> tuple[list[_File], list[str]]:
+async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> tuple[list[ZipFile], list[str]]:
     """Return the files of the renders in order of the ids, and a message for each render without a file."""
     statement = select(col(Job.id), col(Job.status), col(Job.video_key), col(Template.name)).join(
         Template, col(Template.id) == col(Job.template_id)
@@ -135,48 +122,7 @@ async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> t
     files, left_out = [], []
     for job_id, status, key, name in sorted(await session.execute(statement), key=lambda row: ids.index(row[0])):
         if status == JobStatus.completed and key is not None:
-            files.append(_File(video_name(name, job_id, key), key))
+            files.append(ZipFile(video_name(name, job_id, key), key))
         else:
-            left_out.append(f"{name} ({job_id}): {_FILE_GONE if status == JobStatus.completed else status}")
+            left_out.append(f"{name} ({job_id}): {FILE_GONE if status == JobStatus.completed else status}")
     return files, left_out
-
-
-def _zipped(storage: Storage, files: Sequence[_File], left_out: Sequence[str]) -> Generator[bytes, None, None]:
-    """Yield an uncompressed zip of the files. A text file in it lists the renders without a file.
-
-    A text file also replaces a file that is deleted while the zip is written.
-    """
-    sink = _Sink()
-    with zipfile.ZipFile(sink, "w") as archive:
-        if left_out:
-            archive.writestr(_LEFT_OUT_NAME, "\n".join(("These renders have no finished file:", "", *left_out, "")))
-        for file in files:
-            try:
-                stream = storage.open_range(file.key)
-            except ObjectMissing:
-                archive.writestr(f"{file.name} is gone.txt", f"{_FILE_GONE.capitalize()}. Render it again.\n")
-                continue
-            with stream, archive.open(file.name, "w", force_zip64=True) as entry:
-                while chunk := stream.read(_CHUNK_BYTES):
-                    entry.write(chunk)
-                    yield sink.taken()
-    yield sink.taken()
-
-
-class _Sink(io.RawIOBase):
-    """Buffer of written bytes that were not taken yet. It is not seekable, so `zipfile` writes sequentially."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, piece: Any) -> int:
-        self._pieces.append(bytes(piece))
-        return len(piece)
-
-    def taken(self) -> bytes:
-        """Return and clear the bytes."""
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)

@@ -69,6 +69,11 @@ function refreshDetail() {
   if (!part || ENDED.has(part.dataset.status)) return;
   renew(part, location.pathname).then((shown) => { if (shown && ENDED.has(part.dataset.status)) refreshPage(); });
 }
+// The progress of a table, while renders of it have not ended.
+function refreshTable() {
+  const part = document.getElementById("table");
+  if (part?.matches("[data-running]")) renew(part, part.dataset.url);
+}
 // The end of a render also changes its page's header.
 const refreshPage = () => renew(document.getElementById("main"), location.pathname, { asks: "page" });
 
@@ -93,6 +98,7 @@ function belongsToList(job, status) {
   return job > newest || new URLSearchParams(list?.dataset.url.split("?")[1]).get("status") === status; // ids start with the creation time
 }
 function apply(change) {
+  later("table", 2000, refreshTable);
   const { job_id: job, status, progress } = change, row = rowOf(job), part = detail();
   if (row || part?.dataset.job === job) changed.set(job, { at: performance.now(), progress: progress ?? changed.get(job)?.progress });
   if (row) {
@@ -109,6 +115,7 @@ onEvent("changes", (data) => JSON.parse(data).forEach(apply));
 async function refreshAll() {
   if (document.hidden) return;
   refreshDetail();
+  refreshTable();
   if (filtering || (await refreshList())) return;
   for (const row of all("tr[data-job]")) if (!ENDED.has(row.dataset.status)) refreshRow(row.dataset.job); // keep the list
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,10 @@ import pytest
 from playwright.sync_api import expect
 
 from console.batch.table import read_table
+from farm_core.progress.changes import JobChange
 from motion.template import InputField, Target
 from tests.api.world import document, field, layer
+from tests.console.changes import publish_until
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.filterwarnings("default")]
@@ -167,6 +172,59 @@ def test_all_that_match_a_text_of_an_input_are_cancelled(member: Person) -> None
     assert "Cancel 1 render?" in member.text("/renders/actions/cancel?text=ada")
     member.post("/renders/actions/cancel?text=ada", scope="matching")
     assert [one["status"] for one in items(member, batch)] == ["cancelled", "queued"]
+
+
+def complete(person: Person, job: str, video: bytes) -> None:
+    """Complete a render with this file."""
+    world, key = person.api.world, f"results/{job}.mp4"
+    path = world.settings.data_folder / "storage" / "objects" / key
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(video)
+    world.move(job, "completed", video_key=key)
+
+
+def test_renders_of_a_table_are_listed_in_its_order_on_all_pages(member: Person) -> None:
+    batch = rendered(member, "guest\n" + "".join(f"Guest {number}\n" for number in range(60)))
+    first = member.text(f"/renders?batch={batch}")
+    assert re.findall(r"Line (\d+) ·", first) == [str(line) for line in range(2, 52)]
+    assert "0 of 60 videos are finished" in first
+    following = re.search(r'rel="next" href="/console([^"]+)"', first)
+    assert following is not None
+    second = member.text(html.unescape(following[1]))
+    assert re.findall(r"Line (\d+) ·", second) == [str(line) for line in range(52, 62)]
+    assert "Next lines" not in second
+
+
+def test_a_table_shows_its_progress_and_is_downloaded_by_line(
+    designer: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    batch = rendered(designer, 'guest\nAda\n"Bo: 1/2"\nCy')
+    jobs = [one["jobId"] for one in items(designer, batch)]
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders?batch={batch}")
+    progress = page.locator("#table")
+    expect(progress).to_contain_text("0 of 3 videos are finished")
+    expect(progress.get_by_role("link", name="3 queued")).to_be_visible()
+    complete(designer, jobs[0], b"first")
+    complete(designer, jobs[1], b"second")
+    change: JobChange = {"job_id": jobs[1], "account_id": designer.api.account_id, "status": "completed"}
+    publish_until(page, designer.api.world, change, lambda: "2 of 3" in progress.inner_text())
+    with page.expect_download() as saved:
+        progress.get_by_role("link", name="Download 2 videos").click()
+    assert saved.value.suggested_filename == "Greeting.zip"
+    saved.value.save_as(tmp_path / "table.zip")
+    with zipfile.ZipFile(tmp_path / "table.zip") as archive:
+        found = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert f"Line 4 ({jobs[2]}): queued" in found.pop("Not in this zip.txt")
+    assert found == {"2 Ada.mp4": "first", "3 Bo- 1-2.mp4": "second"}
+
+
+def test_the_table_of_another_account_does_not_exist(member: Person, operator: Person) -> None:
+    batch = rendered(operator, "guest\nAda")
+    for path in (f"/renders/tables/{batch}", f"/renders/tables/{batch}/videos.zip"):
+        assert member.get(path).status_code == 404
+    assert "No render matches" in member.text(f"/renders?batch={batch}")
+    assert operator.get(f"/renders/tables/{batch}/videos.zip").status_code == 400
 
 
 def test_a_table_of_long_cells_fits_a_phone(designer: Person, window: Callable[..., Any]) -> None:
