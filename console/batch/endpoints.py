@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
 from typing import Annotated, Any, Final
@@ -18,13 +18,14 @@ from api.dependencies import AppStateOf, Origin, Work
 from api.renders.media import uploads_of
 from api.renders.rules import input_faults
 from api.renders.service import request_hash
-from console.batch.table import Row, Table, example, read_table
+from console.batch.table import Row, Table, example, file_names, read_table, with_uploads
 from console.pages import page
 from console.playground.endpoints import owned
 from console.playground.form import PREFIX, defaults_of, explained, values_of
 from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
 from console.viewer import ChangerOf, Viewer, ViewerOf
+from farm_core.assets import repository as assets
 from farm_core.audit.log import record_once
 from farm_core.errors import FarmError, InvalidInputs
 from farm_core.templates.manifest import fields_of
@@ -36,8 +37,11 @@ SHOWN_MAX: Final = 50
 """Limit of rows without faults that the page shows."""
 PICTURES_MAX: Final = 12
 FAULTY_MAX: Final = 100
-Checked = Sequence[tuple[Row, Sequence[tuple[str, str]]]]
-"""Rows with the faults of their cells."""
+Checked = Sequence[tuple[Row, Row, Sequence[tuple[str, str]]]]
+"""Rows as written, rows with the addresses of named uploads, and the faults of their cells."""
+_NOT_UPLOADED: Final = (
+    "names a file that is not uploaded. Upload it below, or write an address that begins with https://"
+)
 
 
 @router.get("")
@@ -74,7 +78,8 @@ async def render(
     found = read_table(table, fields_of(template))
     if found.fault is not None:
         return await _page(request, state, template, table, found)
-    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in found.rows]
+    named = await _with_uploads(state, viewer, template, found.rows, origin)
+    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in named]
     output = output_of(choices_of(template, state.settings.accepted_formats, await request.form()))
     body = {"templateId": template.id, "rows": rows, "output": output, "partial": True}
     wanted = BatchRequest.model_validate(body)
@@ -114,25 +119,54 @@ async def _checked_page(
 
 
 async def _checked(state: AppState, viewer: Viewer, template: Template, rows: Sequence[Row], origin: str) -> Checked:
-    values = [_values(template, row) for row in rows]
+    named = await _with_uploads(state, viewer, template, rows, origin)
+    values = [_values(template, row) for row in named]
     async with state.database.reading() as session:
         uploads = await uploads_of(state, session, viewer.account.id, origin, values)
     found = [one async for one in input_faults(state, viewer.account.id, template, values, uploads)]
     faults = [[(name.removeprefix("inputs."), message) for name, message in one] for one in found]
-    return [(row, explained(template, one)) for row, one in zip(rows, faults, strict=True)]
+    files = file_names(named, _media(template))
+    return [
+        (row, addressed, [_about_files(addressed, files, one) for one in explained(template, all_faults)])
+        for row, addressed, all_faults in zip(rows, named, faults, strict=True)
+    ]
+
+
+def _media(template: Template) -> set[str]:
+    """Return the ids of the template's inputs for pictures and videos."""
+    return {field.id for field in fields_of(template) if field.kind in MEDIA_KINDS}
+
+
+async def _with_uploads(
+    state: AppState, viewer: Viewer, template: Template, rows: Sequence[Row], origin: str
+) -> Sequence[Row]:
+    """Return the rows with the addresses of the account's uploads instead of their names."""
+    names = file_names(rows, _media(template))
+    if not names:
+        return rows
+    async with state.database.reading() as session:
+        uploads = await assets.newest_by_name(session, viewer.account.id, names, state.clock.now())
+    ends = {name: int(one.expires_at.timestamp()) for name, one in uploads.items()}
+    addresses = {name: state.links.url(origin, one.storage_key, ends[name]) for name, one in uploads.items()}
+    return with_uploads(rows, _media(template), addresses)
+
+
+def _about_files(row: Row, files: Collection[str], fault: tuple[str, str]) -> tuple[str, str]:
+    """Return the fault of a cell, reworded if the cell names a file that is not uploaded."""
+    return (fault[0], _NOT_UPLOADED) if row.cells.get(fault[0], "").strip() in files else fault
 
 
 async def _page(
     request: Request, state: AppState, template: Template, text: str, table: Table | None = None, checked: Checked = (),
     refusal: FarmError | None = None,
 ) -> Response:  # fmt: skip
-    fit = [row for row, faults in checked if not faults]
+    fit = [(row, addressed) for row, addressed, faults in checked if not faults]
     fields = fields_of(template)
     labels = {field.id: field.label or field.id for field in fields}
     values: dict[str, Any] = {
         "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
-        "faulty": [(row, _named(faults, labels)) for row, faults in checked if faults], "faulty_max": FAULTY_MAX,
-        "shown": [(row, _picture(template, row) if index < PICTURES_MAX else "") for index, row in enumerate(fit[:SHOWN_MAX])],
+        "faulty": [(row, _named(faults, labels)) for row, _, faults in checked if faults], "faulty_max": FAULTY_MAX,
+        "shown": [(row, _picture(template, addressed) if index < PICTURES_MAX else "") for index, (row, addressed) in enumerate(fit[:SHOWN_MAX])],
         "choices": choices_of(template, state.settings.accepted_formats, await request.form()), "once": token_hex(16),
         "has_media": any(field.kind in MEDIA_KINDS for field in fields), "title": f"Table for {template.name}",
     }  # fmt: skip

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from api.batches.schemas import ROWS_MAX
+from farm_core.assets.repository import FILE_NAME_MAX
 from farm_core.strict_json import character_fault
 from motion.hints import Hints
 from motion.template import InputField
@@ -93,6 +94,23 @@ def _table(names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fie
         return Table(fault=f"Line {long[0]} has more cells than the first line has names.")
     rows = [Row(line, dict(_cells(columns, cells))) for line, cells in lines]
     return Table(rows, inputs, list(_remarks(names, columns, fields)))
+
+
+def with_uploads(rows: Sequence[Row], media: Collection[str], addresses: Mapping[str, str]) -> list[Row]:
+    """Return the rows with the addresses of uploads instead of their names in cells of these media inputs."""
+    return [
+        Row(
+            row.line,
+            {name: addresses.get(cell.strip(), cell) if name in media else cell for name, cell in row.cells.items()},
+        )
+        for row in rows
+    ]
+
+
+def file_names(rows: Sequence[Row], media: Collection[str]) -> set[str]:
+    """Return the cells of these media inputs that are no addresses."""
+    cells = {cell.strip() for row in rows for name, cell in row.cells.items() if name in media}
+    return {cell for cell in cells if "/" not in cell and len(cell) <= FILE_NAME_MAX}
 
 
 def _cells(columns: Sequence[str | None], cells: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,7 @@ class RenderRow(NamedTuple):
     """A render in a list, with the names of its template and account.
 
     `texts` is the beginning of its text inputs. `batch_index` and `line` are its places in a batch and in the table's
-    text. `workers` is the number of workers that render it now.
+    text, if it is part of one. `workers` is the number of workers that render it now.
     """
 
     id: str
@@ -78,6 +78,7 @@ class RenderRow(NamedTuple):
     template: str
     account: str
     texts: str | None
+    batch_id: str | None
     batch_index: int | None
     line: int | None
     workers: int = 0
@@ -114,7 +115,7 @@ LINE: Final[ColumnElement[int | None]] = literal_column(
 _COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
     Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), TEXTS,
-    Job.batch_index, LINE,
+    Job.batch_id, Job.batch_index, LINE,
 )  # fmt: skip
 """Columns of a RenderRow, except `workers`."""
 

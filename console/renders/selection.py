@@ -113,16 +113,16 @@ async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: 
 
 async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> tuple[list[ZipFile], list[str]]:
     """Return the files of the renders in order of the ids, and a message for each render without a file."""
-    statement = select(col(Job.id), col(Job.status), col(Job.video_key), col(Template.name)).join(
+    statement = select(col(Job.id), col(Job.status), col(Job.video_key), col(Job.finished_at), col(Template.name)).join(
         Template, col(Template.id) == col(Job.template_id)
     )
     statement = statement.where(col(Job.id).in_(ids))
     if viewer.account_id is not None:
         statement = statement.where(col(Job.account_id) == viewer.account_id)
     files, left_out = [], []
-    for job_id, status, key, name in sorted(await session.execute(statement), key=lambda row: ids.index(row[0])):
+    for job_id, status, key, ended, name in sorted(await session.execute(statement), key=lambda row: ids.index(row[0])):
         if status == JobStatus.completed and key is not None:
-            files.append(ZipFile(video_name(name, job_id, key), key))
+            files.append(ZipFile(video_name(name, job_id, key), key, ended))
         else:
             left_out.append(f"{name} ({job_id}): {FILE_GONE if status == JobStatus.completed else status}")
     return files, left_out

@@ -97,18 +97,18 @@ async def download(viewer: ViewerOf, state: AppStateOf, batch_id: str) -> Respon
 
 async def _files(session: AsyncSession, table: TableRenders) -> tuple[list[ZipFile], list[str]]:
     """Return the files in the order of the table, and a message for each render without a file."""
-    columns = (col(Job.id), col(Job.status), col(Job.video_key), LINE, TEXTS)
+    columns = (col(Job.id), col(Job.status), col(Job.video_key), col(Job.finished_at), LINE, TEXTS)
     wanted = select(*columns).where(col(Job.batch_id) == table.id).order_by(col(Job.batch_index))
     rows: list[Any] = list(await session.execute(wanted))
     digits = len(str(max((line for *_, line, _ in rows), default=0)))
     files, left_out, names = [], [], set[str]()
-    for job_id, status, key, line, texts in rows:
+    for job_id, status, key, ended, line, texts in rows:
         if status == JobStatus.completed and key is not None:
             name = numbered_name(line, digits, texts or table.template.name, key)
             if name in names:  # batches of the API can repeat lines
                 name = numbered_name(line, digits, f"{job_id} {texts or ''}", key)
             names.add(name)
-            files.append(ZipFile(name, key))
+            files.append(ZipFile(name, key, ended))
         else:
             left_out.append(f"Line {line} ({job_id}): {FILE_GONE if status == JobStatus.completed else status}")
     return files, left_out

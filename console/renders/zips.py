@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from farm_core.storage.port import ObjectMissing, Storage
@@ -17,10 +18,11 @@ FILE_GONE: Final = "this file has been deleted from the farm"
 
 @dataclass(frozen=True, slots=True)
 class ZipFile:
-    """An output file: its name in the zip, and its storage key."""
+    """An output file: its name and its date in the zip, and its storage key."""
 
     name: str
     key: str
+    finished_at: datetime | None
 
 
 def zipped(storage: Storage, files: Sequence[ZipFile], left_out: Sequence[str]) -> Generator[bytes, None, None]:
@@ -38,11 +40,18 @@ def zipped(storage: Storage, files: Sequence[ZipFile], left_out: Sequence[str]) 
             except ObjectMissing:
                 archive.writestr(f"{file.name} is gone.txt", f"{FILE_GONE.capitalize()}. Render it again.\n")
                 continue
-            with stream, archive.open(file.name, "w", force_zip64=True) as entry:
+            with stream, archive.open(_entry(file), "w", force_zip64=True) as entry:
                 while chunk := stream.read(_CHUNK_BYTES):
                     entry.write(chunk)
                     yield sink.taken()
     yield sink.taken()
+
+
+def _entry(file: ZipFile) -> zipfile.ZipInfo:
+    """Return the zip's entry with the date of the render. Zips have dates from 1980 on, without a time zone."""
+    return (
+        zipfile.ZipInfo(file.name, file.finished_at.timetuple()[:6]) if file.finished_at else zipfile.ZipInfo(file.name)
+    )
 
 
 class _Sink(io.RawIOBase):

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Final
+from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
-from sqlalchemy import ARRAY, Text, any_, bindparam, delete, select
+from sqlalchemy import ARRAY, Text, any_, bindparam, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -72,6 +73,23 @@ async def owned_names(
         col(Asset.expires_at) > now,
     )
     return {row[0]: row[1] for row in await session.execute(statement)}
+
+
+async def newest_by_name(
+    session: AsyncSession, account_id: str, names: Collection[str], now: datetime
+) -> dict[str, Asset]:
+    """Return the account's newest unexpired upload with each file name, if there is one. Letter case does not count.
+
+    Systems write accents as one character or as two, so both spellings are the same name.
+    """
+    forms = {name: {normalize(form, name).lower() for form in ("NFC", "NFD")} for name in names}
+    wanted = bindparam("names", sorted(set[str]().union(*forms.values())), ARRAY(Text))
+    lowered = func.lower(col(Asset.filename))
+    statement = select(Asset).where(lowered == any_(wanted), col(Asset.account_id) == account_id)
+    statement = statement.where(col(Asset.expires_at) > now).order_by(col(Asset.created_at), col(Asset.id))
+    newest = {(asset.filename or "").lower(): asset for asset in await session.scalars(statement)}
+    found = {name: [newest[one] for one in spelled if one in newest] for name, spelled in forms.items()}
+    return {name: max(assets, key=lambda asset: asset.created_at) for name, assets in found.items() if assets}
 
 
 async def owned_keys(session: AsyncSession, account_id: str, keys: Collection[str], now: datetime) -> set[str]:

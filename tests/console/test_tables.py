@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from console.batch.table import read_table
 from farm_core.progress.changes import JobChange
 from motion.template import InputField, Target
-from tests.api.world import document, field, layer
+from tests.api.world import document, field, layer, picture
 from tests.console.changes import publish_until
 from tests.console.people import Person
 
@@ -186,12 +186,12 @@ def complete(person: Person, job: str, video: bytes) -> None:
 def test_renders_of_a_table_are_listed_in_its_order_on_all_pages(member: Person) -> None:
     batch = rendered(member, "guest\n" + "".join(f"Guest {number}\n" for number in range(60)))
     first = member.text(f"/renders?batch={batch}")
-    assert re.findall(r"Line (\d+) ·", first) == [str(line) for line in range(2, 52)]
+    assert re.findall(r"Table, line (\d+)", first) == [str(line) for line in range(2, 52)]
     assert "0 of 60 videos are finished" in first
     following = re.search(r'rel="next" href="/console([^"]+)"', first)
     assert following is not None
     second = member.text(html.unescape(following[1]))
-    assert re.findall(r"Line (\d+) ·", second) == [str(line) for line in range(52, 62)]
+    assert re.findall(r"Table, line (\d+)", second) == [str(line) for line in range(52, 62)]
     assert "Next lines" not in second
 
 
@@ -205,6 +205,8 @@ def test_a_table_shows_its_progress_and_is_downloaded_by_line(
     progress = page.locator("#table")
     expect(progress).to_contain_text("0 of 3 videos are finished")
     expect(progress.get_by_role("link", name="3 queued")).to_be_visible()
+    page.goto(f"{designer.origin}/console/renders/{jobs[1]}")
+    page.get_by_role("link", name="All its renders").click()
     complete(designer, jobs[0], b"first")
     complete(designer, jobs[1], b"second")
     change: JobChange = {"job_id": jobs[1], "account_id": designer.api.account_id, "status": "completed"}
@@ -217,6 +219,41 @@ def test_a_table_shows_its_progress_and_is_downloaded_by_line(
         found = {name: archive.read(name).decode() for name in archive.namelist()}
     assert f"Line 4 ({jobs[2]}): queued" in found.pop("Not in this zip.txt")
     assert found == {"2 Ada.mp4": "first", "3 Bo- 1-2.mp4": "second"}
+
+
+def test_cells_name_uploaded_files(designer: Person, window: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "guests.csv").write_text("headline,photo\nAda,Zo\u00eb.PNG\nBo,missing.png\n", encoding="utf-8")
+    (tmp_path / "zoe\u0308.png").write_bytes(picture())
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/batch")
+    page.set_input_files("[data-table-file]", tmp_path / "guests.csv")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "2 rows cannot be rendered.Line 2: Photo names a file that is not"
+    )
+    page.set_input_files("[data-media-files]", tmp_path / "zoe\u0308.png")
+    expect(page.locator(".batch tbody tr")).to_have_text(re.compile("Ada.*Zo\u00eb.PNG", re.DOTALL))
+    expect(page.get_by_role("alert")).to_contain_text("1 row cannot be rendered. The others can.Line 3: Photo names")
+    page.get_by_role("button", name="Render 1 video").click()
+    page.locator("#results tbody a.clip").click()
+    expect(page.locator("main")).to_contain_text("zoe\u0308.png")
+
+
+def test_a_refused_upload_says_why_and_keeps_the_table(
+    designer: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "broken.png").write_bytes(b"no picture")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/batch")
+    page.fill("#table", "headline,photo\nAda,broken.png")
+    page.set_input_files("[data-media-files]", tmp_path / "broken.png")
+    expect(page.get_by_role("list", name="Uploads").locator(".fault")).to_contain_text("broken.png: ")
+    expect(page.locator("#table")).to_have_value("headline,photo\nAda,broken.png")
+
+
+def test_files_of_other_accounts_are_not_found_by_name(member: Person, operator: Person) -> None:
+    operator.api.upload(picture(), "secret.png")
+    address = f"/templates/{member.api.template()}/batch"
+    assert "names a file that is not uploaded" in member.post(address, table="headline,photo\nAda,secret.png").text
 
 
 def test_the_table_of_another_account_does_not_exist(member: Person, operator: Person) -> None:

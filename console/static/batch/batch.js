@@ -1,11 +1,14 @@
-// Table of values: read a chosen or dropped CSV file and let the farm check it.
+// Table of values: read a chosen or dropped CSV file and let the farm check it. Upload the files that its cells name.
 import { takeDrops } from "../drops.js";
+import { isJson, reasonOf, send, show } from "../requests.js";
 
 const CHARACTERS_MAX = 1_000_000; // as in console/batch/table.py
 const form = document.querySelector("[data-table]"), text = form.querySelector("textarea"), fault = document.getElementById("table-fault");
+const chooser = form.querySelector("[data-table-file]"), mediaChooser = form.querySelector("[data-media-files]"), uploads = form.querySelector("[data-uploads]");
+const isMedia = (file) => /^(image|video)\//.test(file.type);
 
 async function read(file) {
-  const refuse = (reason) => { fault.textContent = reason; fault.hidden = false; };
+  const refuse = (reason) => { fault.textContent = reason; fault.hidden = false; return false; };
   if (file.size > 4 * CHARACTERS_MAX) return refuse(`${file.name} is too large. Render it in parts.`);
   try {
     text.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
@@ -13,8 +16,30 @@ async function read(file) {
     return refuse(`${file.name} is no text in UTF-8. Save the table as CSV UTF-8.`);
   }
   fault.hidden = true;
-  form.requestSubmit();
+  return true;
 }
-const chooser = form.querySelector("[data-table-file]");
-chooser.addEventListener("change", () => { if (chooser.files.length) read(chooser.files[0]); chooser.value = ""; });
-takeDrops(() => text, (_place, files) => read(files[0]));
+// Return true if the file was uploaded. Its line in the list shows the outcome.
+async function upload(file) {
+  const line = uploads.appendChild(document.createElement("li")), data = new FormData();
+  uploads.hidden = false;
+  line.dir = "auto";
+  line.textContent = `${file.name}: uploading…`;
+  data.append("file", file);
+  const answer = await send("/console/uploads", data), taken = answer?.ok && isJson(answer);
+  line.classList.toggle("fault", !taken);
+  taken ? (line.textContent = `${file.name}: uploaded`) : show(line, `${file.name}: ${await reasonOf(answer, "The upload failed. Try again.")}`);
+  return taken;
+}
+// Upload pictures and videos one by one and read the table. Check the rows again if both have worked.
+async function take(files) {
+  const table = files.find((file) => !isMedia(file)), media = mediaChooser ? files.filter(isMedia) : [];
+  const mayCheck = table ? await read(table) : true;
+  const busy = [mediaChooser?.parentElement, form.querySelector("button")];
+  if (media.length) busy.forEach((one) => one.setAttribute("aria-busy", "true"));
+  let failed = 0;
+  for (const file of media) if (!(await upload(file))) failed++;
+  if (media.length) busy.forEach((one) => one.removeAttribute("aria-busy"));
+  if (mayCheck && !failed && text.value.trim() && (table || media.length)) form.requestSubmit(form.querySelector("button"));
+}
+for (const one of [chooser, mediaChooser]) one?.addEventListener("change", () => { take([...one.files]); one.value = ""; });
+takeDrops(() => text, (_place, files) => take([...files]));

@@ -1,6 +1,7 @@
 // Playground of a template: inputs with their faults, and the code of the same render.
 import { all } from "../page.js";
-import { byId, form, isJson, post, remember, show, values } from "./form.js";
+import { isJson, show } from "../requests.js";
+import { byId, form, post, remember, values } from "./form.js";
 import { draw, redraw } from "./screen.js";
 import { giveUp, nameButton, onUpload } from "./uploads.js";
 

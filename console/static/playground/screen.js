@@ -1,5 +1,6 @@
 // Screen of the playground: the frame at a time, the playing draft, and the saved frame.
-import { byId, form, isPicture, post, reasonOf, show, values } from "./form.js";
+import { reasonOf, show } from "../requests.js";
+import { byId, form, isPicture, post, values } from "./form.js";
 import { play as playSheet } from "../sheets.js";
 
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");

@@ -1,6 +1,7 @@
 // Uploads of the playground. Only the newest file of each input is used.
 import { takeDrops } from "../drops.js";
-import { byId, form, isJson, reasonOf, send } from "./form.js";
+import { isJson, reasonOf, send } from "../requests.js";
+import { byId, form } from "./form.js";
 
 const running = new Map(); // newest upload by input: its request, and a promise of its end
 let accept = null, refuse = null;
