@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Final
+from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
@@ -21,14 +22,25 @@ from farm_core.sign_in import repository
 router = APIRouter()
 HOME: Final = "/console/"
 _TRIES_PER_MINUTE: Final = 20
+_NEXT_COOKIE: Final = "farm_next"
+_NEXT_SECONDS: Final = 3600
+_NEXT_MAX: Final = 3500
+"""Browsers refuse cookies of more than 4 kB."""
 _YEAR_SECONDS: Final = 365 * 24 * 3600
 _SPENT: Final = "This link was used before or has expired. Ask for a new one: ./farm console-link NAME prints it."
 
 
 @router.get("/sign-in")
 async def sign_in_page(request: Request, next: str = HOME) -> Response:
-    """Return the sign-in page."""
-    return page(request, "sign-in.html", next=_own(next), fault=None)
+    """Return the sign-in page. A one-time link later leads to the page `next`, too."""
+    target = _own(next)
+    answer = page(request, "sign-in.html", next=target, fault=None)
+    if target != HOME:
+        value = max(
+            (one for one in map(quote, (target, target.partition("?")[0], HOME)) if len(one) <= _NEXT_MAX), key=len
+        )
+        answer.set_cookie(_NEXT_COOKIE, value, _NEXT_SECONDS, path="/console", httponly=True, samesite="strict")
+    return answer
 
 
 @router.post("/sign-in")
@@ -75,7 +87,9 @@ async def enter(request: Request, work: Work, state: AppStateOf, token: Annotate
     if account is None or opened is None:
         return page(request, "sign-in.html", status_code=410, next=HOME, fault=_SPENT)
     await record(work, _actor(account.name, operator=account.operator), "sign in by link", f"account {account.id}")
-    return _with_session(request, opened, HOME)
+    answer = _with_session(request, opened, _own(unquote(request.cookies.get(_NEXT_COOKIE, HOME))))
+    answer.delete_cookie(_NEXT_COOKIE, path="/console")
+    return answer
 
 
 @router.post("/sign-out")

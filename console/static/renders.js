@@ -69,6 +69,10 @@ function refreshDetail() {
   if (!part || ENDED.has(part.dataset.status)) return;
   renew(part, location.pathname).then((shown) => { if (shown && ENDED.has(part.dataset.status)) refreshPage(); });
 }
+// A table that is being rendered is no draft any more (see batch.js).
+const drafted = document.getElementById("table")?.dataset.drafted;
+if (drafted) sessionStorage.removeItem(drafted);
+
 // The progress of a table, while renders of it have not ended.
 function refreshTable() {
   const part = document.getElementById("table");

@@ -111,6 +111,28 @@ def test_a_page_is_returned_to_after_signing_in(world: World) -> None:
         assert answer.headers["location"] == "/console/sign-in?next=%2Fconsole%2Frenders%3Fstatus%3Dfailed"
 
 
+@pytest.mark.parametrize(
+    ("wanted", "reached"),
+    [
+        (
+            "/console/templates/x/playground?input.name=Zoë+%26+Bo",
+            "/console/templates/x/playground?input.name=Zo%C3%AB+%26+Bo",
+        ),
+        (f"/console/templates/x/playground?input.name={'a' * 5000}", "/console/templates/x/playground"),
+        (f"/console/{'a' * 5000}", "/console/"),
+        ("https://evil.example/", "/console/"),
+    ],
+)
+def test_a_link_leads_to_the_page_that_needed_it(world: World, wanted: str, reached: str) -> None:
+    account = world.account()
+    with browser(world) as client:
+        client.get("/console/sign-in", params={"next": wanted})
+        entered = client.post("/console/enter", data={"token": link_token(world, account.account_id)})
+        assert entered.headers["location"] == reached
+        entered = client.post("/console/enter", data={"token": link_token(world, account.account_id)})
+        assert entered.headers["location"] == "/console/"
+
+
 def test_every_answer_carries_the_security_headers(world: World) -> None:
     with signed_in(world, "ada") as person:
         for path in (

@@ -17,7 +17,7 @@ from farm_core.progress.changes import JobChange
 from motion.template import InputField, Target
 from tests.api.world import document, field, layer, picture
 from tests.console.changes import publish_until
-from tests.console.people import Person
+from tests.console.people import COOKIE, Person, link_token
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
@@ -236,6 +236,23 @@ def test_cells_name_uploaded_files(designer: Person, window: Callable[..., Any],
     page.get_by_role("button", name="Render 1 video").click()
     page.locator("#results tbody a.clip").click()
     expect(page.locator("main")).to_contain_text("zoe\u0308.png")
+
+
+def test_a_table_survives_a_session_that_ends(designer: Person, window: Callable[..., Any]) -> None:
+    page, address = window(designer), f"{designer.origin}/console/templates/{template(designer)}/batch"
+    page.goto(address)
+    page.fill("#table", "guest\nAda")
+    page.context.clear_cookies(name=COOKIE)
+    page.click("text=Check the rows")
+    page.wait_for_url("**/sign-in?next=*")
+    page.goto(f"{designer.origin}/console/enter?token={link_token(designer.api.world, designer.api.account_id)}")
+    page.click("text=Sign in as")
+    page.wait_for_url(address)
+    expect(page.locator("#table")).to_have_value("guest\nAda")
+    page.click("text=Check the rows")
+    page.click("text=Render 1 video")
+    page.click("text=Render another table")
+    expect(page.locator("#table")).to_have_value("")
 
 
 def test_a_refused_upload_says_why_and_keeps_the_table(

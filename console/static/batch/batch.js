@@ -16,8 +16,18 @@ async function read(file) {
     return refuse(`${file.name} is no text in UTF-8. Save the table as CSV UTF-8.`);
   }
   fault.hidden = true;
+  remember();
   return true;
 }
+// Keep the table in this tab until it is rendered (see renders.js), so that it survives a session that ends.
+const place = `table ${form.getAttribute("action")}`;
+function remember() {
+  try { sessionStorage.setItem(place, text.value); } catch { /* The storage is full or off. */ }
+}
+text.addEventListener("input", remember);
+if (text.value) remember();
+else text.value = sessionStorage.getItem(place) || "";
+
 // Return true if the file was uploaded. Its line in the list shows the outcome.
 async function upload(file) {
   const line = uploads.appendChild(document.createElement("li")), data = new FormData();
