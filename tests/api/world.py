@@ -62,6 +62,12 @@ class Someone:
         assert answer.status_code == 201, answer.text
         return str(answer.json()["id"])
 
+    def batch(self, template_id: str) -> str:
+        """Create a batch of two renders; return its id."""
+        inputs = {"photo": "https://media.example.com/photo.png"}
+        answer = self.post("/batches", json={"templateId": template_id, "rows": [{"inputs": inputs}] * 2})
+        return str(answer.json()["batchId"])
+
     def render(self, template_id: str, **body: Any) -> httpx.Response:
         headers = body.pop("headers", {})
         inputs = body.pop("inputs", {"photo": "https://media.example.com/photo.png"})

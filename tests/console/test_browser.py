@@ -26,7 +26,7 @@ Window = Callable[..., Any]
 PAGES = (
     "/", "/renders", "/renders?status=failed", "/renders/{queued}", "/renders/{failed}", "/renders/actions/cancel",
     "/renders/compare?left={queued}&right={failed}", "/templates", "/templates?text=none", "/templates?order=name",
-    "/templates/{template}", "/templates/{template}/playground", "/uploads", "/workers", "/account", "/account/webhooks",
+    "/templates/{template}", "/templates/{template}/playground", "/templates/{template}/batch", "/renders?batch={batch}", "/uploads", "/workers", "/account", "/account/webhooks",
     "/accounts", "/accounts/{account}", "/accounts/{account}/delete", "/audit", "/sign-in", "/nowhere",
 )  # fmt: skip
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
@@ -49,7 +49,8 @@ def farm(person: Person) -> dict[str, str]:
         "INSERT INTO workers (id, node, renderer, device, encoder, seen_at) VALUES (%s, 'node-a', 'r', 'llvmpipe', 'libx264', %s)",
         (f"worker-{new_id('w')}", world.clock.now()),
     )
-    return {"template": template, "queued": queued, "failed": failed, "account": person.api.account_id}
+    batch = person.api.batch(template)
+    return {"template": template, "queued": queued, "failed": failed, "batch": batch, "account": person.api.account_id}
 
 
 def watched(page: Any) -> tuple[list[str], list[str]]:

@@ -155,3 +155,21 @@ def test_the_import_is_one_button_that_says_that_it_works(designer: Person, wind
     page.route("**/console/templates/import", lambda route: route.fulfill(status=204))  # no answer replaces the page
     page.get_by_label("Import a project").set_input_files(tmp_path / "broken.motion")
     expect(page.get_by_role("status").filter(has_text="Checking the project…")).to_be_visible()
+
+
+def test_pages_fit_a_phone_with_text_of_twice_the_size(designer: Person, window: Window) -> None:
+    template = designer.api.template()
+    address = f"templates/{template}/batch"
+    batch = designer.post(f"/{address}/render", table="headline,photo\nAda,https://a.example/b.png").headers["location"]
+    page = window(designer, phone=True)
+    for path in (
+        "templates",
+        f"templates/{template}",
+        f"templates/{template}/playground",
+        address,
+        batch[9:],
+        "account",
+    ):
+        page.goto(f"{designer.origin}/console/{path}")
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        assert page.evaluate("document.documentElement.scrollWidth") == 360, path
