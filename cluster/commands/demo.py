@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,12 +55,23 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = settings()
     chosen = chosen.model_copy(update=EMBEDDED | {"data_folder": arguments.data or chosen.data_folder / "demo"})
     logs.set_up(chosen.log_level)
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    _check_output(arguments.output)
     try:
         _demonstrate(chosen, arguments.output)
     except (ApiError, NoAnswer) as error:
         raise DemoFailed(str(error)) from error
     return 0
+
+
+def _check_output(output: Path) -> None:
+    """Make the folder of the output. Raise DemoFailed now, and not after the render, if the file cannot be written there."""
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=output.parent).close()
+    except OSError as error:
+        raise DemoFailed(
+            f"{output} cannot be written: {error.strerror}. Name another file with -o, and if need be another data folder with --data."
+        ) from error
 
 
 def _demonstrate(chosen: Settings, output: Path) -> None:

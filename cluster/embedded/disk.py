@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -25,9 +26,9 @@ class DiskFull(Failure):
 
 
 def check_free(folder: Path, needed_bytes: int) -> None:
-    """Raise DiskFull if the folder's disk has less free space. The folder may be missing."""
+    """Raise DiskFull if the folder's disk has less free space or is read-only. The folder may be missing."""
     total, free = _room(folder)
-    if not total:  # /proc, for example
+    if not total or not os.access(_nearest(folder), os.W_OK):  # /proc, or another user's checkout, for example
         raise DiskFull(f"{folder} cannot hold files. Name another folder with --data or DATA_FOLDER.")
     if free < needed_bytes:
         raise DiskFull(
@@ -43,9 +44,13 @@ def free_bytes(folder: Path) -> int:
 
 def _room(folder: Path) -> tuple[int, int]:
     """Return the size and the free space of the folder's disk, in bytes."""
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    usage = shutil.disk_usage(there)
+    usage = shutil.disk_usage(_nearest(folder))
     return usage.total, usage.free
+
+
+def _nearest(folder: Path) -> Path:
+    """Return the folder, or its nearest parent that exists."""
+    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 class DiskWatch:

@@ -47,6 +47,17 @@ def test_a_disk_that_is_too_small_is_named_with_what_is_needed(tmp_path: Path, c
     assert "has 21 MB free, and at least 100 MB are needed. Free some space" in line
 
 
+@pytest.mark.parametrize("command", ["up", "demo"])
+def test_a_read_only_folder_is_named_with_the_options_that_name_another(tmp_path: Path, command: str) -> None:
+    place, option = ("data", "--data") if command == "up" else ("out/demo.mp4", "-o")
+    words = _words(tmp_path, "20m,ro", command, option, str(tmp_path / place))
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"farm: {tmp_path / place} cannot ")
+    assert option in line
+
+
 @contextmanager
 def _running(folder: Path, port: int, ray: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """Yield a farm without workers on a small disk, and its log."""
