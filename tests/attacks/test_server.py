@@ -23,6 +23,15 @@ from tests.patience import HANG_SECONDS
 pytestmark = pytest.mark.service
 
 
+def _has_ipv6() -> bool:
+    """Return False for a kernel that was started without IPv6 (`ipv6.disable=1`)."""
+    try:
+        socket.create_server(("::", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 def connected(world: World) -> socket.socket:
     address = urlsplit(world.origin)
     assert address.hostname and address.port
@@ -210,6 +219,7 @@ def test_a_flood_of_connections_is_accepted_many_at_a_time() -> None:
     assert turns < flood / 2, "a connection at a time would take as many turns of the loop as there are connections"
 
 
+@pytest.mark.skipif(not _has_ipv6(), reason="the kernel has no IPv6")
 def test_a_socket_of_both_families_names_ipv4_clients_and_proxies_as_such() -> None:
     seen: list[str] = []
 
