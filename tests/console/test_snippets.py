@@ -20,11 +20,15 @@ pytestmark = pytest.mark.service
 RUN = {"curl": ["bash", "-c"], "python": [sys.executable, "-c"], "javascript": ["node", "--input-type=module", "-e"]}
 
 
+def _skip_without(program: str) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+
+
 @pytest.mark.parametrize("language", RUN)
 def test_code_creates_the_render_that_it_shows(own_world: World, language: str) -> None:
     program = RUN[language]
-    if shutil.which(program[0]) is None:
-        pytest.skip(f"{program[0]} is not installed")
+    _skip_without("curl" if language == "curl" else program[0])
     ada = own_world.account()
     headline = 'It\'s "quoted" $HOME `x` ${y} \\n \'\'\'three\'\'\' """more"""\nשלום 🎉'
     shown = {one.id: one.code for one in snippets(own_world.origin, text_template(ada), {"headline": headline})}
@@ -57,6 +61,7 @@ def test_a_new_key_comes_with_a_call_that_it_can_make(member: Person, scopes: li
         assert found is None
         return
     assert found is not None
+    _skip_without("curl")
     done = subprocess.run(["bash", "-ec", html.unescape(found[1])], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ("renderedMinutes" if scopes == ["usage:read"] else '"items"') in done.stdout
