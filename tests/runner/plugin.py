@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_configure(config: pytest.Config) -> None:
     """Run tests in a clean environment, and show the live count in place of pytest's dots."""
     _leave_behind_the_environment()
+    _leave_behind_ignored_signals()
     if config.getoption("--as-gpu"):
         GpuIdentity.is_software = property(lambda _: False)  # type: ignore[assignment, method-assign]
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
@@ -89,6 +91,16 @@ def _leave_behind_the_environment() -> None:
     os.environ[NO_ENV_FILE] = "1"
     others = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = f"{others},{NEAR}" if others else NEAR
+
+
+def _leave_behind_ignored_signals() -> None:
+    """Let processes that tests start take SIGHUP and SIGINT, although `nohup` or a script's background job ignores them.
+
+    Processes inherit an ignored signal, but no handler. This process does nothing on these signals, as before.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda _number, _frame: None)
 
 
 class LiveCount:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from io import StringIO
@@ -121,6 +122,22 @@ def test_tests_run_without_the_settings_colours_and_proxies_of_the_caller(
         "    assert os.environ['no_proxy'] == 'farm.example.com,127.0.0.1,localhost'\n"
     )
     run(project, "test_environment.py")
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["one process", "a worker"])
+def test_processes_of_tests_take_the_signals_that_nohup_and_background_jobs_ignore(
+    project: Path, workers: list[str]
+) -> None:
+    (project / "test_signals.py").write_text(
+        "import subprocess\n\ndef test_signals():\n    for number in (1, 2):\n"
+        "        assert subprocess.run(['sh', '-c', f'kill -{number} $$']).returncode == -number\n"
+    )
+    former = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGHUP, signal.SIGINT)}
+    try:
+        run(project, *workers, "test_signals.py")
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 @pytest.mark.parametrize(
