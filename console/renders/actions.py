@@ -122,7 +122,7 @@ def _action(viewer: Viewer, name: str) -> Action:
 
 def _among(action: Action, filters: Filters) -> tuple[JobStatus, ...]:
     """Return the statuses that the action applies to and the filters include. Raises BadRequest if there are none."""
-    listed = {"active": RANKABLE, "": tuple(JobStatus)}.get(filters.status) or (JobStatus(filters.status),)
+    listed = {"active": RANKABLE, "": tuple(JobStatus)}.get(filters.status, (filters.status,))
     among = tuple(status for status in action.among if status in listed)
     if not among:
         raise BadRequest(f"There is nothing to {action.name} among renders that are {filters.status}.")

@@ -170,6 +170,7 @@ def test_all_that_match_in_a_table_are_renders_of_the_table(member: Person) -> N
 def test_all_that_match_a_text_of_an_input_are_cancelled(member: Person) -> None:
     batch = rendered(member, "guest\nAda\nBo")
     assert "Cancel 1 render?" in member.text("/renders/actions/cancel?text=ada")
+    assert member.get("/renders/actions/cancel?status=nonsense").status_code == 400
     member.post("/renders/actions/cancel?text=ada", scope="matching")
     assert [one["status"] for one in items(member, batch)] == ["cancelled", "queued"]
 
