@@ -25,6 +25,8 @@ DRAFT: Final = StillOptions(width=320, format="jpeg", contact_sheet=True)
 WAIT_SECONDS: Final = 5.0
 """Longest wait for a decorative picture. It does not limit contact sheets, which a person has requested."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
+"""Time for which a browser shows a frame of a frozen document without a request. A template can be replaced, so its
+pictures are requested each time and answered by their ETag."""
 _LATER_WIDTH: Final = 16
 """Width of the placeholder for a pending picture. `static/pictures.js` requests pictures of this width again."""
 _NEVER_WIDTH: Final = 160
@@ -57,7 +59,7 @@ async def of_render(
     if subject is None:
         subject = of_template(detail.template, detail.job.inputs, detail.job.origin)
     instead = of_template(detail.template, {}, detail.job.origin)
-    options = _frame_at(min(max(time, 0.0), detail.template.duration_seconds), width)
+    options = _frame_at(min(max(time, 0.0), detail.duration_seconds), width)
     return await _answer(request, state, subject, options, instead)
 
 
@@ -78,7 +80,10 @@ async def _answer(
 ) -> Response:
     """Return the frame, which the browser caches, or an uncached placeholder if no worker draws it in time."""
     tag = f'"{hashlib.sha256(f"{subject} {options}".encode()).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": f"private, max-age={CACHE_SECONDS}"}
+    headers = {
+        "ETag": tag,
+        "Cache-Control": f"private, max-age={CACHE_SECONDS}" if subject.frozen else "private, no-cache",
+    }
     if is_known(request.headers, tag):
         return Response(status_code=304, headers=headers)
     try:

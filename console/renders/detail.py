@@ -17,6 +17,7 @@ from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
 from farm_core.storage.links import PATH_PREFIX
+from farm_core.templates import repository as templates
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 from farm_core.webhooks.models import Delivery
@@ -57,7 +58,9 @@ class ShownInput:
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """A render with its template, account, tasks and other records."""
+    """A render with its account, tasks and other records, and its template: the version of the render's creation while
+    that is kept, then the newest.
+    """
 
     job: Job
     template: Template
@@ -65,6 +68,11 @@ class Detail:
     tasks: Sequence[Task]
     events: Sequence[JobEvent]
     delivery: Delivery | None
+
+    @property
+    def duration_seconds(self) -> float:
+        """Return the length of the render's video."""
+        return composition_of(self.job, self.template)[1]
 
     def inputs_at(self, origin: str) -> dict[str, Any]:
         """Return the inputs as in a request: uploads have their full addresses."""
@@ -145,7 +153,8 @@ async def detail(session: AsyncSession, account_id: str | None, job_id: str) -> 
     tasks = list(await session.scalars(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index))))
     events = select(JobEvent).where(col(JobEvent.job_id) == job_id).order_by(col(JobEvent.id).desc()).limit(EVENTS_MAX)
     delivery = await session.scalar(select(Delivery).where(col(Delivery.job_id) == job_id))
-    return Detail(row[0], row[1], row[2], tasks, list(await session.scalars(events)), delivery)
+    template = await templates.version_of(session, row[1], row[0].template_version)
+    return Detail(row[0], template, row[2], tasks, list(await session.scalars(events)), delivery)
 
 
 def _bar(task: Task, start: datetime, total: float, now: datetime, started: float | None) -> SegmentBar:

@@ -91,7 +91,7 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     values: dict[str, Any] = {
         "detail": shown, "job": shown.job, "bars": shown.timeline(state.clock.now(), starts), "title": f"Render of {shown.template.name}",
         "percent": (await state.progress.percents([shown.job]))[shown.job.id],
-        "times": pictures.filmstrip_times(shown.template.duration_seconds), "waiting": "",
+        "times": pictures.filmstrip_times(shown.duration_seconds), "waiting": "",
     }  # fmt: skip
     if is_waiting(shown.job.status, (task.status for task in shown.tasks)):
         values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now(), shown.tasks)]
@@ -137,7 +137,7 @@ async def receipt(request: Request, viewer: ViewerOf, state: AppStateOf, job_id:
 async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """Return a picture of the render."""
     shown = await _briefly(state, viewer, job_id)
-    return await pictures.of_render(request, state, shown, pictures.poster_time(shown.template.duration_seconds))
+    return await pictures.of_render(request, state, shown, pictures.poster_time(shown.duration_seconds))
 
 
 @router.get("/{job_id}/frame.jpg")
@@ -146,7 +146,7 @@ async def frame(
 ) -> Response:
     """Return a small frame at a time, for the filmstrip, or the render's picture in lists if no time is given."""
     shown = await _briefly(state, viewer, job_id)
-    moment = pictures.poster_time(shown.template.duration_seconds) if time is None else time
+    moment = pictures.poster_time(shown.duration_seconds) if time is None else time
     return await pictures.of_render(request, state, shown, moment, pictures.FRAME_WIDTH)
 
 

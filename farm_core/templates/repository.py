@@ -48,6 +48,14 @@ async def owned(session: AsyncSession, account_id: str, template_id: str) -> Tem
     return found
 
 
+async def version_of(session: AsyncSession, newest: Template, version: int) -> Template:
+    """Return the template with the content of a former version, or unchanged if that version is not kept."""
+    kept = None if version == newest.version else await session.get(TemplateVersion, (newest.id, version))
+    if kept is None:
+        return newest
+    return Template(**newest.model_dump() | {name: getattr(kept, name) for name in ("version", *_VERSIONED)})
+
+
 async def replace(session: AsyncSession, new: Template) -> Template | None:
     """Replace the content of the account's template that has the id of `new`, and return the stored template.
 

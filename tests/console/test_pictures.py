@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.workers import drawing
+from tests.api.world import document, field, layer, template_body, text_template
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.filterwarnings("default")]
@@ -16,6 +17,11 @@ pytestmark = [pytest.mark.filterwarnings("default")]
 DRAWN = """() => {
     const pictures = [...document.querySelectorAll("img.poster")];
     return pictures.length === 2 && pictures.every((one) => one.naturalWidth >= 64 && one.complete);
+}"""
+
+SHAPE = """(shape) => {
+    const picture = document.querySelector(".screen img");
+    return picture.complete && picture.naturalWidth > 16 && Math.abs(picture.naturalWidth / picture.naturalHeight - shape) < 0.1;
 }"""
 
 
@@ -43,3 +49,33 @@ def test_a_placeholder_has_the_shape_of_its_picture(member: Person, window: Call
     screen = page.locator(".screen").bounding_box()
     assert page.locator(".screen img").evaluate("(picture) => picture.naturalWidth") == 16
     assert screen["width"] == pytest.approx(screen["height"] * 9 / 16, abs=2)
+
+
+def replaced(member: Person, template: str, **changes: Any) -> None:
+    member.api.world.clock.advance(1)
+    assert member.api.ask("PUT", f"/templates/{template}", json=template_body(**changes)).status_code == 200
+
+
+def test_a_replaced_template_shows_its_new_picture(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:
+    template = member.api.template(width=640, height=360)
+    page = window(member)
+    with drawing(member.api.world, tmp_path):
+        for width, height in ((640, 360), (360, 640)):
+            replaced(member, template, width=width, height=height)
+            page.goto(f"{member.origin}/console/templates/{template}")
+            page.wait_for_function(SHAPE, arg=width / height, timeout=60_000)
+
+
+def test_a_waiting_render_shows_the_version_of_its_creation(member: Person, tmp_path: Path) -> None:
+    template = text_template(member.api)
+    job = member.api.render(template, inputs={"headline": "Hi"}).json()["jobId"]
+    longer = document(layer("n1", "Headline", "text"), fields=[field("title", "text", "n1", "Text", "content")])
+    longer["comps"]["comp_root"]["durationSeconds"] = 9
+    title = {"id": "title", "label": "Title", "kind": "text"}
+    replaced(member, template, document=longer, durationSeconds=9, inputs=[title])
+    text = member.text(f"/renders/{job}")
+    assert "Headline" in text and "Title" not in text.split("Inputs")[1]
+    with drawing(member.api.world, tmp_path) as worker:
+        for path in ("poster.jpg", "frame.jpg"):
+            assert member.get(f"/renders/{job}/{path}").headers["cache-control"] == "private, no-cache"
+    assert {(one.video_format.duration_seconds, frame) for one, frame in worker.stills} == {(3, 45)}
