@@ -30,7 +30,7 @@ from farm_core.jobs.history import delete_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.shared_objects import delete_object, delete_unneeded
 from farm_core.storage.port import Storage
-from farm_core.templates.models import Template
+from farm_core.templates.models import Template, TemplateVersion
 from farm_core.usage.models import ObjectCharge
 
 OF_JOBS: Final = ("results/", "frozen/", "media/")
@@ -127,8 +127,11 @@ async def _delete_rows(database: Database, actor: Actor, account_id: str, report
     """Delete the account's remaining rows in one transaction; return the keys of the templates' documents."""
     async with database.work() as session:
         await session.execute(select(col(Account.id)).where(col(Account.id) == account_id).with_for_update())
-        documents = select(col(Template.document_key)).where(col(Template.account_id) == account_id)
-        keys = set(await session.scalars(documents))
+        keys = set[str]()
+        for model in (Template, TemplateVersion):
+            keys.update(
+                await session.scalars(select(col(model.document_key)).where(col(model.account_id) == account_id))
+            )
         for table in _owned_tables():
             gone = await session.execute(delete(table).where(table.c.account_id == account_id).returning(1))
             report.add_rows(str(table.name), len(gone.all()))

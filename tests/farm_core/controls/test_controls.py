@@ -30,7 +30,7 @@ from farm_core.jobs.status import JobStatus
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import StorageUnavailable
-from farm_core.templates.models import Template
+from farm_core.templates.models import Template, TemplateVersion
 from farm_core.usage.models import ObjectCharge
 from farm_core.webhooks.models import Delivery
 from tests.farm_core import rows
@@ -304,7 +304,8 @@ def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_files_sta
     database_url: str, tmp_path: Path
 ) -> None:
     storage = LocalStorage(tmp_path, Links(b"secret"))
-    shared, own = ("documents/none", "media/shared"), ("results/a.mp4", "results/a.json", "segments/s.mp4", "media/own")
+    shared = ("documents/none", "media/shared")
+    own = ("results/a.mp4", "results/a.json", "segments/s.mp4", "media/own", "documents/former")
     for key in (*shared, *own):
         storage.put_bytes(key, b"12345")
 
@@ -321,11 +322,18 @@ def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_files_sta
             key: dict[str, Any] = {"name": "k", "prefix": "p", "secret_hash": "h", "scopes": []}
             session.add(ApiKey(id="key", account_id=ada, **key))
             session.add(Delivery(id="d", job_id="done", url="http://x.example/", body={}, attempts=[]))
+            former: dict[str, Any] = {
+                "inputs": [],
+                "targets": {},
+                "duration_seconds": 3,
+                "document_key": "documents/former",
+            }
+            session.add(TemplateVersion(template_id=farm.templates["ada"].id, version=1, account_id=ada, **former))
         async with farm.database.work() as session:
             assert (await contents(session, ada))["jobs"] == 2
         report = await delete_account(farm.database, storage, ACTOR, ada)
-        assert (report.account, report.cancelled, report.files, report.bytes) == ("ada", 1, 4, 20)
-        assert report.rows == {"jobs": 2, "templates": 1, "api_keys": 1}
+        assert (report.account, report.cancelled, report.files, report.bytes) == ("ada", 1, 5, 25)
+        assert report.rows == {"jobs": 2, "templates": 1, "template_versions": 1, "api_keys": 1}
         assert await farm.statuses() == {"bobs": "completed"}
         assert {key for key in (*shared, *own) if storage.exists(key)} == set(shared)
         async with farm.database.work() as session:
