@@ -29,8 +29,8 @@ from tests.gpu_renderer.documents import Record, document, layer, track
 SOUND = "https://media.example/tone.wav"
 Farm = tuple[TaskRunner, LocalStorage]
 OF_SEGMENTS: Final[Mapping[str, Any]] = {"width": 162, "height": 92, "fps": 25, "format": "mov", "transparent": True}
-OF_FRAMES_OR_SOUND: Final = {"frame_count", "composition_id", "duration_seconds", "has_sound"}
-"""Fields of a video format that change only its frames, which have their own keys, or its sound."""
+OF_FRAMES_OR_SOUND: Final = {"frame_count", "composition_id", "duration_seconds", "has_sound", "still_scale"}
+"""Fields of a video format that change only its frames, which have their own keys, its sound, or its stills."""
 
 
 def test_the_farm_and_the_renderer_know_the_same_formats() -> None:

@@ -23,7 +23,7 @@ def key_of(
     return plan_key(FrozenJob(job, document_key, {"https://media.example/a.png": source}, 0), renderer)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(VideoFormat)])
+@pytest.mark.parametrize("name", sorted({field.name for field in fields(VideoFormat)} - {"still_scale"}))
 def test_each_property_of_the_output_counts(name: str) -> None:
     value: Any = getattr(JOB, name)
     other: Any = (
