@@ -23,7 +23,7 @@ from farm_core.telemetry import logs, traces
 from farm_core.telemetry.logs import OnceAMinute, in_a_line
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
-from scheduler.ingest import IngestFailed, check_inputs, ingest
+from scheduler.ingest import IngestFailed, check_version, ingest
 from scheduler.planner import Planner
 from scheduler.service import Service
 
@@ -159,7 +159,7 @@ class Claimer(Service):
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
         with traces.span("ingest"):
-            check_inputs(job)
+            check_version(job)
             return await ingest(self.dependencies, self.freezer, job, gate)
 
     async def _fail(self, job: ClaimedJob, message: str) -> None:

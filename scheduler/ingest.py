@@ -21,6 +21,7 @@ from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
 from motion.template import InputField
+from motion.timing import frame_count
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer, is_fresh
 from scheduler.media import MediaUnavailable, fetched_media
@@ -146,15 +147,17 @@ def _check_room(job: ClaimedJob) -> None:
         raise IngestFailed(FULL)
 
 
-def check_inputs(job: ClaimedJob) -> None:
-    """Raise IngestFailed if the inputs do not fit the template. This happens if a job is created again after its
-    version of the template is gone. Stills need no inputs.
+def check_version(job: ClaimedJob) -> None:
+    """Raise IngestFailed if the inputs or the length do not fit the template. This happens if a job is created again
+    after its version of the template is gone. Stills need no inputs.
     """
     declared = {one["id"]: one["required"] for one in job.template_inputs}
     unknown = sorted(job.inputs.keys() - declared.keys())
     missing = sorted(name for name, is_required in declared.items() if is_required and job.inputs.get(name) is None)
-    if unknown or missing:
-        faults = [f"it has no input {name!r}" for name in unknown] + [f"it needs input {name!r}" for name in missing]
+    faults = [f"it has no input {name!r}" for name in unknown] + [f"it needs input {name!r}" for name in missing]
+    if job.version_is_gone and (frames := frame_count(job.duration_seconds, job.fps)) != job.frame_count:
+        faults.append(f"it has {frames} frames, not {job.frame_count}")
+    if faults:
         raise IngestFailed(f"The template was replaced by a new version: {', '.join(faults[:20])}.")
 
 

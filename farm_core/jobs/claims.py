@@ -59,6 +59,8 @@ class ClaimedJob:
     stored_bytes: int
     """Bytes that the account had in storage at the time of the claim."""
     storage_limit: int | None
+    version_is_gone: bool = False
+    """True if the template's fields are those of a newer version than that of the job's creation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,11 @@ WITH candidates AS MATERIALIZED (
 SELECT claimed.id, claimed.lease_token, claimed.attempt, claimed.failures, claimed.account_id, claimed.origin, claimed.inputs, claimed.width,
     claimed.height, claimed.fps, claimed.frame_count, claimed.document_key, claimed.media, claimed.template_id,
     claimed.format, claimed.transparent, claimed.has_sound, claimed.request_id, claimed.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
-    templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, candidates.stored_bytes
+    templates.composition_id, templates.duration_seconds, templates.version <> claimed.template_version AS version_is_gone, owner.plan, owner.max_storage_bytes, owner.unlimited, candidates.stored_bytes
 FROM claimed CROSS JOIN LATERAL (
-    SELECT 1 AS is_newest, document_key, inputs, targets, composition_id, duration_seconds FROM templates WHERE id = claimed.template_id
+    SELECT 1 AS is_newest, version, document_key, inputs, targets, composition_id, duration_seconds FROM templates WHERE id = claimed.template_id
     UNION ALL
-    SELECT 0, document_key, inputs, targets, composition_id, duration_seconds FROM template_versions
+    SELECT 0, version, document_key, inputs, targets, composition_id, duration_seconds FROM template_versions
     WHERE template_id = claimed.template_id AND version = claimed.template_version
     ORDER BY is_newest LIMIT 1
 ) AS templates
@@ -96,11 +96,11 @@ WITH orphans AS (
 SELECT adopted.id, adopted.lease_token, adopted.attempt, adopted.failures, adopted.account_id, adopted.origin, adopted.inputs, adopted.width,
     adopted.height, adopted.fps, adopted.frame_count, adopted.document_key, adopted.media, adopted.template_id,
     adopted.format, adopted.transparent, adopted.has_sound, adopted.request_id, adopted.traceparent, templates.document_key AS template_document_key, templates.inputs AS template_inputs, templates.targets AS template_targets,
-    templates.composition_id, templates.duration_seconds, owner.plan, owner.max_storage_bytes, owner.unlimited, queue.stored_bytes
+    templates.composition_id, templates.duration_seconds, templates.version <> adopted.template_version AS version_is_gone, owner.plan, owner.max_storage_bytes, owner.unlimited, queue.stored_bytes
 FROM adopted CROSS JOIN LATERAL (
-    SELECT 1 AS is_newest, document_key, inputs, targets, composition_id, duration_seconds FROM templates WHERE id = adopted.template_id
+    SELECT 1 AS is_newest, version, document_key, inputs, targets, composition_id, duration_seconds FROM templates WHERE id = adopted.template_id
     UNION ALL
-    SELECT 0, document_key, inputs, targets, composition_id, duration_seconds FROM template_versions
+    SELECT 0, version, document_key, inputs, targets, composition_id, duration_seconds FROM template_versions
     WHERE template_id = adopted.template_id AND version = adopted.template_version
     ORDER BY is_newest LIMIT 1
 ) AS templates
