@@ -24,7 +24,7 @@ from api.renders.service import request_hash
 from api.uploads import received
 from console.pages import page
 from console.pictures import DRAFT, poster_time
-from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, values_of
+from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, unknown_inputs, values_of
 from console.playground.output import choices_of, output_of, size_of
 from console.snippets import snippets
 from console.uploads import shown_uploads
@@ -87,6 +87,8 @@ async def render(
     form = await request.form()
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
+    if faults := unknown_inputs(template, form):
+        return await _form(request, state, viewer, template, values, faults, form, refused=True)
     try:
         job = await service.create(state, viewer.caller, wanted, _key_of(form, wanted), origin)
     except InvalidInputs as error:

@@ -74,6 +74,13 @@ def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def unknown_inputs(template: Template, form: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a fault for each input of the form that the template lacks: a page can be older than the template's version."""
+    known = {PREFIX + field.id for field in fields_of(template)}
+    gone = [name.removeprefix(PREFIX) for name in form if name.startswith(PREFIX) and name not in known]
+    return [(name, "is no input of this template any more: it was replaced. Nothing was rendered.") for name in gone]
+
+
 def entries(
     template: Template, values: Mapping[str, Any], designed: Mapping[str, str], faults: Sequence[tuple[str, str]],
     uploads: Mapping[str, ShownUpload],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.workers import drawing
-from tests.api.world import picture
+from tests.api.world import document, field, layer, picture, template_body, text_template
 from tests.console.people import Person
 
 pytestmark = pytest.mark.service
@@ -59,6 +59,19 @@ def test_a_reached_quota_keeps_the_values_in_the_form(member: Person) -> None:
     assert answer.status_code == 403
     assert "of this month's 0 are used or reserved" in html.unescape(answer.text)
     assert "Entered with care" in answer.text
+
+
+def test_a_page_that_is_older_than_its_template_renders_nothing(member: Person) -> None:
+    template = text_template(member.api)
+    longer = document(layer("n1", "Title", "text"), fields=[field("title", "text", "n1", "Text", "content")])
+    title = {"id": "title", "label": "Title", "kind": "text"}
+    body = template_body(document=longer, inputs=[title])
+    assert member.api.ask("PUT", f"/templates/{template}", json=body).status_code == 200
+    form = {"once": "1", "input.title": "kept"}
+    answer = member.post(f"/templates/{template}/render", **form, **{"input.headline": "Entered with care"})
+    assert "headline is no input of this template any more" in answer.text and ">\nkept</textarea>" in answer.text
+    assert member.api.get("/renders").json()["total"] == 0
+    assert member.post(f"/templates/{template}/render", **form).status_code == 303
 
 
 def test_the_preview_is_a_frame_of_a_video_of_the_chosen_size(member: Person, tmp_path: Path) -> None:
