@@ -70,8 +70,8 @@ async def replace(session: AsyncSession, new: Template) -> Template | None:
         counted = select(func.count()).where(col(TemplateVersion.template_id) == row.id)
         if int(await session.scalar(counted) or 0) >= FORMER_VERSIONS_MAX:
             raise Conflict(
-                f"Waiting renders may need {FORMER_VERSIONS_MAX} former versions of this template. Replace it again when "
-                "they have ended, or cancel them."
+                f"This template keeps {FORMER_VERSIONS_MAX} former versions for waiting renders. A version is deleted about "
+                "two hours after its replacement, once renders from before have ended. Replace the template again then."
             )
         kept = TemplateVersion(
             template_id=row.id, version=row.version, account_id=row.account_id, replaced_at=new.updated_at, **former
