@@ -21,7 +21,7 @@ from api.renders.service import request_hash
 from console.batch.table import Row, Table, example, file_names, read_table, with_uploads
 from console.pages import page
 from console.playground.endpoints import owned
-from console.playground.form import PREFIX, defaults_of, explained, values_of
+from console.playground.form import PREFIX, check_version, defaults_of, explained, values_of
 from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
 from console.viewer import ChangerOf, Viewer, ViewerOf
@@ -85,6 +85,7 @@ async def render(
     wanted = BatchRequest.model_validate(body)
     key = "console-" + sha256(f"{once} {request_hash(wanted)}".encode()).hexdigest() if once else None
     try:
+        check_version(template, await request.form())
         batch = await service.create(state, viewer.caller, wanted, key, origin)
     except InvalidInputs:
         return await _checked_page(request, state, viewer, template, table)

@@ -24,13 +24,13 @@ from api.renders.service import request_hash
 from api.uploads import received
 from console.pages import page
 from console.pictures import DRAFT, poster_time
-from console.playground.form import PREFIX, defaults_of, entries, explained, general_faults, unknown_inputs, values_of
+from console.playground.form import PREFIX, check_version, defaults_of, entries, explained, general_faults, values_of
 from console.playground.output import choices_of, output_of, size_of
 from console.snippets import snippets
 from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record_once
-from farm_core.errors import FarmError, InvalidInputs, QuotaExceeded, RateLimited
+from farm_core.errors import Conflict, FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, StillSubject, of_template, request_still
 from farm_core.stills.options import PIXELS_MAX, SIDE_MAX
 from farm_core.templates import repository
@@ -87,15 +87,14 @@ async def render(
     form = await request.form()
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
-    if faults := unknown_inputs(template, form):
-        return await _form(request, state, viewer, template, values, faults, form, refused=True)
     try:
+        check_version(template, form)
         job = await service.create(state, viewer.caller, wanted, _key_of(form, wanted), origin)
     except InvalidInputs as error:
         reported: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
         return await _form(request, state, viewer, template, values, explained(template, faults), form, refused=True)
-    except (QuotaExceeded, RateLimited) as error:  # keep the entered values in the form
+    except (Conflict, QuotaExceeded, RateLimited) as error:  # keep the entered values in the form
         return await _form(request, state, viewer, template, values, [], form, refusal=error, refused=True)
     await record_once(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)

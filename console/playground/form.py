@@ -15,7 +15,7 @@ from api.app_state import AppState
 from api.renders.rules import NO_UPLOAD, NO_URL_BUT_A_NAME
 from console.playground.defaults import shown_fields
 from console.uploads import ShownUpload
-from farm_core.errors import BadRequest
+from farm_core.errors import BadRequest, Conflict
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
@@ -74,11 +74,12 @@ def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def unknown_inputs(template: Template, form: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a fault for each input of the form that the template lacks: a page can be older than the template's version."""
-    known = {PREFIX + field.id for field in fields_of(template)}
-    gone = [name.removeprefix(PREFIX) for name in form if name.startswith(PREFIX) and name not in known]
-    return [(name, "is no input of this template any more: it was replaced. Nothing was rendered.") for name in gone]
+def check_version(template: Template, form: Mapping[str, Any]) -> None:
+    """Raise Conflict if the form's page shows another version of the template."""
+    if form.get("version", str(template.version)) != str(template.version):
+        raise Conflict(
+            "The template was replaced after you opened this page. Check what it shows now, and render again."
+        )
 
 
 def entries(

@@ -63,15 +63,27 @@ def test_a_reached_quota_keeps_the_values_in_the_form(member: Person) -> None:
 
 def test_a_page_that_is_older_than_its_template_renders_nothing(member: Person) -> None:
     template = text_template(member.api)
-    longer = document(layer("n1", "Title", "text"), fields=[field("title", "text", "n1", "Text", "content")])
-    title = {"id": "title", "label": "Title", "kind": "text"}
-    body = template_body(document=longer, inputs=[title])
+    playground, batch = f"/templates/{template}/playground", f"/templates/{template}/batch"
+    table = "headline,title\nEntered with care,kept\n"
+    forms: list[tuple[str, dict[str, str]]] = [
+        (f"/templates/{template}/render", {"input.title": "kept", "version": version_on(member.text(playground))}),
+        (f"{batch}/render", {"table": table, "version": version_on(member.post(batch, table=table).text)}),
+    ]
+    other = document(layer("n1", "Title", "text"), fields=[field("title", "text", "n1", "Text", "content")])
+    body = template_body(document=other, inputs=[{"id": "title", "label": "Title", "kind": "text"}])
     assert member.api.ask("PUT", f"/templates/{template}", json=body).status_code == 200
-    form = {"once": "1", "input.title": "kept"}
-    answer = member.post(f"/templates/{template}/render", **form, **{"input.headline": "Entered with care"})
-    assert "headline is no input of this template any more" in answer.text and ">\nkept</textarea>" in answer.text
-    assert member.api.get("/renders").json()["total"] == 0
-    assert member.post(f"/templates/{template}/render", **form).status_code == 303
+    for address, form in forms:
+        answer = member.post(address, **form)
+        assert answer.status_code == 409
+        assert "The template was replaced after you opened this page" in answer.text and "kept" in answer.text
+        assert member.api.get("/renders").json()["total"] == 0
+        form["version"] = version_on(answer.text)
+    assert [member.post(address, **form).status_code for address, form in forms] == [303, 303]
+
+
+def version_on(text: str) -> str:
+    (version,) = re.findall(r'name="version" value="(\d+)"', text)
+    return str(version)
 
 
 def test_the_preview_is_a_frame_of_a_video_of_the_chosen_size(member: Person, tmp_path: Path) -> None:
