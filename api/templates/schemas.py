@@ -98,6 +98,7 @@ class TemplateRecord(Shape):
     fps: Number
     duration_seconds: Number
     inputs: list[ShownInput]
+    version: int = Field(description="Extension: 1, and one more for each replacement by other content.")
     created_at: Moment
     updated_at: Moment
 

@@ -112,7 +112,7 @@ async def delete(session: AsyncSession, state: AppState, caller: Caller, templat
 
 def record(row: Template) -> TemplateRecord:
     """Return the public record of a template."""
-    hidden = {"account_id", "targets", "composition_id", "document_key", "project_id", "version", "deleted_at"}
+    hidden = {"account_id", "targets", "composition_id", "document_key", "project_id", "deleted_at"}
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 

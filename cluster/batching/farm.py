@@ -54,9 +54,10 @@ class FarmRenderer:
             raise BatchFailed(_reason(arguments.template, error)) from error
         self._kinds = {one.id: one.kind for one in self._template.inputs}
         self.inputs = frozenset(self._kinds)
-        self.identity = hashlib.sha256(
-            json.dumps([self._template.id, self._output, *([self._format] if self._format else [])]).encode()
-        ).hexdigest()
+        changed = [self._format] if self._format else []
+        if self._template.version > 1:
+            changed.append(f"version {self._template.version}")
+        self.identity = hashlib.sha256(json.dumps([self._template.id, self._output, *changed]).encode()).hexdigest()
 
     def __enter__(self) -> Self:
         return self

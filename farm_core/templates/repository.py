@@ -17,7 +17,7 @@ ORDER: Final = (col(Template.created_at).desc(), col(Template.id).desc())
 _GALLERY: Final = (
     Template.id, Template.name, Template.width, Template.height, Template.fps, Template.duration_seconds, Template.created_at
 )  # fmt: skip
-_SHOWN: Final = (*_GALLERY, Template.description, Template.inputs, Template.updated_at)
+_SHOWN: Final = (*_GALLERY, Template.description, Template.inputs, Template.version, Template.updated_at)
 SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
 """Option for the API's lists that loads only public columns. Write targets can have megabytes."""
 

@@ -24,7 +24,7 @@ from farm_core.settings import ROOT
 from gpu_renderer.commands.local import InputRefused, LocalMedia
 from gpu_renderer.commands.options import Machine
 from tests.api.conftest import own_world, settings, start
-from tests.api.world import Someone, World, document, layer, picture, text_template
+from tests.api.world import Someone, World, document, field, layer, picture, template_body, text_template
 from tests.gpu_renderer import documents
 from tests.patience import HANG_SECONDS
 
@@ -277,6 +277,27 @@ def test_a_killed_batch_awaits_what_the_farm_renders_already(own_world: World, t
     end(own_world, ada, "cem", "completed")
     assert "2 of 3 videos are there already" in third.communicate(timeout=HANG_SECONDS)[1]
     assert (third.returncode, renders(), (out / "cem.mp4").read_text()) == (0, 4, "cem")
+
+
+@pytest.mark.service
+def test_a_batch_renders_its_rows_again_with_a_new_version_of_its_template(own_world: World, tmp_path: Path) -> None:
+    ada = own_world.account()
+    key, template = ada.new_key().headers["Authorization"].removeprefix("Bearer "), text_template(ada)
+    rows = write_table(tmp_path, "headline\nada\n")
+    words = ("batch", template, str(rows), "--out", f"{tmp_path}/out/{{headline}}.mp4", "--server", own_world.origin)
+    for number in (1, 2):
+        with subprocess.Popen([sys.executable, "-m", "farm_core", *words, "--key", key], cwd=ROOT) as batch:
+            deadline = time.monotonic() + HANG_SECONDS
+            while ada.get("/renders").json()["total"] < number and batch.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            if batch.poll() is None:
+                end(own_world, ada, "ada", "completed")
+        assert (batch.returncode, ada.get("/renders").json()["total"]) == (0, number)
+        fields = [field("headline", "text", "n1", "Text", "content")]
+        body = template_body(document=document(layer("n1", "Other", "text"), fields=fields))
+        body["inputs"] = body["inputs"][:1]
+        assert ada.ask("PUT", f"/templates/{template}", json=body).json()["version"] == 2  # the second is equal
 
 
 @pytest.mark.service

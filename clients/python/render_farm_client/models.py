@@ -34,6 +34,7 @@ class Template:
     inputs: Sequence[TemplateInput]
     warnings: Sequence[str] = ()
     raw: Record = field(default_factory=dict, repr=False)
+    version: int = 1
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def template(raw: Record) -> Template:
     ]
     return Template(
         raw["id"], raw["name"], raw["width"], raw["height"], raw["fps"], raw["durationSeconds"], inputs,
-        tuple(raw.get("warnings", ())), raw,
+        tuple(raw.get("warnings", ())), raw, raw.get("version", 1),
     )  # fmt: skip
 
 

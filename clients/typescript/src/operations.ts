@@ -140,6 +140,8 @@ export interface ImportedTemplate {
   fps: number;
   durationSeconds: number;
   inputs: Array<ShownInput>;
+  /** Extension: 1, and one more for each replacement by other content. */
+  version: number;
   createdAt: string;
   updatedAt: string;
   /** Ids of the inputs that every render must supply. */
@@ -355,6 +357,8 @@ export interface TemplateRecord {
   fps: number;
   durationSeconds: number;
   inputs: Array<ShownInput>;
+  /** Extension: 1, and one more for each replacement by other content. */
+  version: number;
   createdAt: string;
   updatedAt: string;
 }
