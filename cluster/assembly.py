@@ -15,13 +15,16 @@ from gpu_renderer.sound import JobSound
 from motion.build import build
 from motion.notices import bounded
 from motion.schema.stored import Document
+from motion.sound.voice import Pause
 from scheduler.ports import AssemblyAssignment
 
 
 def write_file(
-    assignment: AssemblyAssignment, segments: Sequence[Path], output: Path, media: MediaCache
+    assignment: AssemblyAssignment, segments: Sequence[Path], output: Path, media: MediaCache, pause: Pause
 ) -> tuple[str, ...]:
     """Write and check the file. Return warnings about its sound. Scratch files go beside `output`.
+
+    `pause` is called between short steps of the mix and of animations, which can take hours.
 
     Raises the errors of `finish`, and DocumentError.
     """
@@ -29,15 +32,18 @@ def write_file(
     file_format = named(wanted.format)
     keeps_alpha = wanted.transparent and file_format.has_alpha
     plan = FilePlan(file_format, wanted.width, wanted.height, wanted.fps, wanted.frame_count, keeps_alpha)
-    sound = _sound(assignment, output.parent, media) if wanted.has_sound and file_format.sound is not None else None
+    sound = (
+        _sound(assignment, output.parent, media, pause) if wanted.has_sound and file_format.sound is not None else None
+    )
     blocks = sound.blocks() if sound is not None and sound.is_heard else None
-    finish(segments, output, plan, blocks)
+    finish(segments, output, plan, blocks, on_progress=lambda _frames: pause())
     return () if sound is None else bounded(sound.warnings)
 
 
-def _sound(assignment: AssemblyAssignment, scratch: Path, media: MediaCache) -> JobSound:
+def _sound(assignment: AssemblyAssignment, scratch: Path, media: MediaCache, pause: Pause) -> JobSound:
     document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
     wanted = assignment.video_format
     composition = build(document, wanted.composition_id)
     frames = range(wanted.frame_count)
-    return JobSound(document, composition, media.resolver(assignment.media), scratch, frames, wanted.fps)
+    resolve = media.resolver(assignment.media)
+    return JobSound(document, composition, resolve, scratch, frames, wanted.fps, pause)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,9 @@ from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignme
 
 _log = logs.logger(__name__)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
+
+PAUSES_SECONDS: Final = 0.05
+"""Least time between two pauses of an assembly."""
 
 OnProgress = Callable[[int], None]
 """Callback with a segment's frames done."""
@@ -120,7 +124,7 @@ class TaskRunner:
                 case SegmentAssignment():
                     return self._render_or_reuse(assignment, on_progress, should_stop)
                 case AssemblyAssignment():
-                    return self._assemble(assignment)
+                    return self._assemble(assignment, should_stop)
         except SegmentMissing as missing:
             return Ended(
                 assignment.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys
@@ -174,21 +178,20 @@ class TaskRunner:
             assignment.token, self.worker_id, key, sha256, size, seconds, stages_ms=stages_ms, warnings=warnings
         )
 
-    def _assemble(self, assignment: AssemblyAssignment) -> Finished:
+    def _assemble(self, assignment: AssemblyAssignment, should_stop: ShouldStop) -> Finished:
         began = time.perf_counter()
-        folder = self._scratch / "assembly"
-        folder.mkdir(exist_ok=True)
+        folder = self._scratch / f"assembly-{assignment.token}"  # its own: while it is paused, another can run
+        folder.mkdir()
         try:
             paths = self._fetch_segments(assignment, folder)
             file_format = FORMATS[assignment.video_format.format]
             output = folder / f"video{file_format.ending}"
-            warnings = write_file(assignment, paths, output, self._media)
+            warnings = write_file(assignment, paths, output, self._media, _pause(should_stop))
             self._storage.put_file(assignment.video_key, output, file_format.media_type)
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size
         finally:
-            for path in folder.iterdir():
-                path.unlink()
+            shutil.rmtree(folder)
         seconds = time.perf_counter() - began
         return Finished(
             assignment.token, self.worker_id, assignment.video_key, sha256, size, seconds, segments_sha256=hashes,
@@ -207,6 +210,21 @@ class TaskRunner:
         if missing:
             raise SegmentMissing(tuple(missing))
         return paths
+
+
+def _pause(should_stop: ShouldStop) -> Callable[[], None]:
+    """Return a function for the many short steps of an assembly: at times it calls `should_stop`, where other accounts take their turns."""
+    asked = time.monotonic()
+
+    def pause() -> None:
+        nonlocal asked
+        if time.monotonic() - asked < PAUSES_SECONDS:
+            return
+        if should_stop():
+            raise RenderStopped("withdrawn during the assembly", "The render was stopped.")
+        asked = time.monotonic()
+
+    return pause
 
 
 def failure_of(error: Exception, worker_id: str) -> Failure:

@@ -1,7 +1,7 @@
 """Let assignments of several accounts take turns on one worker's thread, at frame boundaries.
 
-Each assignment runs in its own greenlet. After its time slice, the running assignment pauses at the next frame boundary if another
-account waits. A paused assignment keeps its decoder, encoder and frames, so a pause changes no bytes and loses no work. The account
+Each assignment runs in its own greenlet. After its time slice, the running assignment pauses at the next frame boundary, or step of
+an assembly, if another account waits. A paused assignment keeps its decoder, encoder and frames, so a pause changes no bytes and loses no work. The account
 that has used the least time of this worker goes next. Within an account, assignments run in order of arrival.
 """
 

@@ -43,14 +43,16 @@ class InvalidInputs(BadRequest):
 
 
 class UnrenderableAssets(BadRequest):
-    """Media of a template cannot be fetched. `layers` lists each `layer` with its `reason`."""
+    """Media of a template cannot be fetched. `layers` lists each `layer` with its `reason`, at most NAMED_MAX of them."""
 
     code = "unrenderable_assets"
+    NAMED_MAX: ClassVar[int] = 1000
 
     def __init__(self, layers: Sequence[tuple[str, str]]) -> None:
+        rest = f" The first {self.NAMED_MAX:,} of {len(layers):,} are listed." if len(layers) > self.NAMED_MAX else ""
         super().__init__(
-            "Some layers show media that the render service cannot fetch.",
-            layers=[{"layer": layer, "reason": reason} for layer, reason in layers],
+            f"Some layers show media that the render service cannot fetch.{rest}",
+            layers=[{"layer": layer, "reason": reason} for layer, reason in layers[: self.NAMED_MAX]],
         )
 
 

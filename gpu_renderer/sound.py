@@ -6,7 +6,7 @@ them and `encode/sound_track.py` encodes the mix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -28,7 +28,7 @@ from motion.schema.stored import Document
 from motion.sound.channels import at_most_stereo
 from motion.sound.mix import mix
 from motion.sound.spectrum import WINDOW, magnitudes
-from motion.sound.voice import RATE, Samples
+from motion.sound.voice import RATE, Pause, Samples, Voice, no_pause
 from motion.sound.voices import voices
 
 SOURCE_SHOWN_MAX = 120
@@ -52,7 +52,8 @@ Floats = npt.NDArray[np.float32]
 class JobSound:
     """Mix for frames [first, end) of a composition. Scratch files go to `folder`, which the caller deletes.
 
-    Sound that cannot be mixed is omitted with a warning and never fails the video (format/audio.md 2.6).
+    Sound that cannot be mixed is omitted with a warning and never fails the video (format/audio.md 2.6). `pause` is called
+    between short steps: an hour of many voices takes hours.
     """
 
     def __init__(
@@ -63,12 +64,15 @@ class JobSound:
         folder: Path,
         frames: range,
         fps: float,
+        pause: Pause = no_pause,
     ) -> None:
+        self._pause = pause
         self._first = float(frames.start / rate(fps))
         self._count = round(Fraction(len(frames)) * RATE / rate(fps))
         self._refused: list[str] = []
         try:
-            self._voices = voices(document, composition, self._first, float(frames.stop / rate(fps)))
+            end = float(frames.stop / rate(fps))
+            self._voices = voices(document, composition, self._first, end, pause=pause)
         except PropertyRefused as error:
             self._voices = ()
             self._refused.append(f"The sound of the composition is not rendered: {error.message}")
@@ -76,11 +80,11 @@ class JobSound:
         self._sounds: dict[str, FileSound] = {}
         self._clipped = 0
         self._seconds_left = MIXED_SECONDS_MAX
-        for index, source in enumerate(dict.fromkeys(voice.source for voice in self._voices)):
+        for index, (source, window) in enumerate(_windows(self._voices).items()):
             path = _file_of(source, resolve, folder / f"sound{index}")
             if path is None:
                 self._missing.append(source)
-            elif found := self._decoded(source, path, folder / f"sound{index}.f32"):
+            elif found := self._decoded(source, path, folder / f"sound{index}.f32", window):
                 self._sounds[source] = found
 
     @property
@@ -101,16 +105,16 @@ class JobSound:
     def blocks(self) -> Iterator[Floats]:
         """Yield the mix in blocks. The number of samples is the frames' duration, rounded."""
         self._clipped = 0
-        for block in mix(self._voices, self._sounds, self._first, self._count):
+        for block in mix(self._voices, self._sounds, self._first, self._count, self._pause):
             self._clipped += int(np.count_nonzero(np.abs(block).max(axis=1, initial=0.0) > 1.0))
             yield block
 
-    def _decoded(self, source: str, path: Path, scratch: Path) -> FileSound | None:
+    def _decoded(self, source: str, path: Path, scratch: Path, window: tuple[float, float]) -> FileSound | None:
         """Decode the part of a file that voices play. Return None if it has no sound or exceeds the mix's remaining duration."""
-        begin, end = self._window(source)
+        begin, end = window
         most = begin + self._seconds_left
         is_stated_longer = end > most and stated_seconds(path) > most
-        found = None if is_stated_longer else decoded(path, scratch, begin, min(end, most))
+        found = None if is_stated_longer else decoded(path, scratch, begin, min(end, most), self._pause)
         if is_stated_longer or (found is not None and end > most and found.length >= most * RATE):
             scratch.unlink(missing_ok=True)
             hours = MIXED_SECONDS_MAX / 3600
@@ -121,16 +125,6 @@ class JobSound:
             return None
         self._seconds_left -= 0.0 if found is None else max(0.0, found.length / RATE - begin)
         return found
-
-    def _window(self, source: str) -> tuple[float, float]:
-        """Return the part of a file that voices play, in seconds of the file."""
-        voices = [voice for voice in self._voices if voice.source == source]
-        if any(voice.mirror is not None for voice in voices):  # a mirrored voice plays from the file's end
-            return 0.0, float("inf")
-        ends = [
-            position for voice in voices for position in (voice.position, voice.position + voice.length * voice.rate)
-        ]
-        return max(0.0, min(ends) - _SLACK_SECONDS), max(ends) + _SLACK_SECONDS
 
 
 class HeardSounds:
@@ -200,6 +194,19 @@ class HeardSounds:
         return found
 
 
+def _windows(voices: Iterable[Voice]) -> dict[str, tuple[float, float]]:
+    """Return the part of each file that voices play, in seconds of the file."""
+    found: dict[str, tuple[float, float]] = {}
+    for voice in voices:
+        ends = voice.position, voice.position + voice.length * voice.rate
+        first, last = max(0.0, min(ends) - _SLACK_SECONDS), max(ends) + _SLACK_SECONDS
+        if voice.mirror is not None:  # a mirrored voice plays from the file's end
+            first, last = 0.0, float("inf")
+        begin, end = found.get(voice.source, (first, last))
+        found[voice.source] = min(begin, first), max(end, last)
+    return found
+
+
 def _peaks(file: FileSound) -> list[float]:
     """Return the peak, 0..1, of each part of the file, mixed to mono (audio.md 3.2)."""
     bounds = [k * file.length // BUCKETS for k in range(BUCKETS + 1)]
@@ -253,10 +260,12 @@ def stated_seconds(path: Path) -> float:
         return 0.0
 
 
-def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float) -> FileSound | None:
+def decoded(
+    path: Path, scratch: Path, first_seconds: float, end_seconds: float, pause: Pause = no_pause
+) -> FileSound | None:
     """Decode a window of a file's sound, or return None if the file has no decodable sound.
 
-    The samples are written to `scratch`: 4 bytes for each channel of each sample frame.
+    The samples are written to `scratch`: 4 bytes for each channel of each sample frame. `pause` is called after each packet.
     """
     first = max(0, int(first_seconds * RATE))
     end = None if end_seconds == float("inf") else max(first, int(end_seconds * RATE) + 1)
@@ -264,7 +273,7 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
         with scratch.open("wb") as file, opened(path) as container:
             if not container.streams.audio:
                 return None
-            channels, length = _write(container, file, first, end)
+            channels, length = _write(container, file, first, end, pause)
     except (av.FFmpegError, OSError, ValueError) as error:
         if is_of_machine(error):  # the file would be silent
             raise
@@ -277,13 +286,16 @@ def decoded(path: Path, scratch: Path, first_seconds: float, end_seconds: float)
     return FileSound(np.memmap(scratch, np.float32, "r", shape=(frame_count, channels)), first, length)
 
 
-def _write(container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None) -> tuple[int, int]:
+def _write(
+    container: av.container.InputContainer, file: BinaryIO, first: int, end: int | None, pause: Pause
+) -> tuple[int, int]:
     """Write the window. Return the channel count and the end of the decoded sound in sample frames.
 
     Silence becomes a hole in the scratch file, which takes neither memory nor disk space.
     """
     channels = reached = 0
     for position, samples in _placed(container):
+        pause()
         channels = channels or samples.shape[1]
         reached = max(position, reached)
         low = max(first, position)

@@ -16,6 +16,7 @@ from motion.hints import Hints
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
 from motion.schema.stored import (
+    NAME_CHARACTERS_MAX,
     Document,
     JsonValue,
     Record,
@@ -361,7 +362,7 @@ def _authored(stored: Record) -> InputField:
     public = isinstance(default, str) and default.startswith("http")
     return InputField(
         id=text(stored, "id"),
-        label=text(stored, "label") or text(stored, "id"),
+        label=(text(stored, "label") or text(stored, "id"))[:NAME_CHARACTERS_MAX],
         kind=kind,
         required=media and not public,
         default=default if public or not media else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from api.templates import drafts
 from farm_core.strict_json import storable
@@ -13,6 +13,9 @@ from motion import bundle, template
 from motion.schema.compositions import chosen
 from motion.schema.stored import Document
 from motion.template import InputField
+
+UNRENDERABLE_MAX: Final = 200
+"""Maximum number of layers that the page names."""
 
 
 def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> dict[str, Any]:
@@ -35,7 +38,7 @@ def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> 
     return draft | {
         "name": settings.name, "width": settings.width, "height": settings.height, "fps": settings.fps,
         "duration_seconds": settings.duration_seconds, "fonts": _fonts(document), "not_drawn": build(document).warnings,
-        "unrenderable": [(layer, reason) for layer, reason, *_ in unrenderable],
+        "unrenderable": unrenderable[:UNRENDERABLE_MAX], "unrenderable_count": len(unrenderable),
     }  # fmt: skip
 
 

@@ -40,7 +40,8 @@ class Findings:
     duration_seconds: float = 0
     fields: Sequence[InputField] = ()
     unrenderable: Sequence[tuple[str, str]] = ()
-    """Pairs of an unrenderable layer and the reason."""
+    """Pairs of an unrenderable layer and the reason, at most as many as `examination.UNRENDERABLE_MAX`."""
+    unrenderable_count: int = 0
     not_drawn: Sequence[str] = ()
     warnings: Sequence[str] = ()
     fonts: Sequence[str] = ()
@@ -65,7 +66,8 @@ async def findings(state: AppState, account_id: str, path: Path, name: str) -> F
     return Findings(
         name=name.strip() or found["name"], width=found["width"], height=found["height"], fps=found["fps"],
         duration_seconds=found["duration_seconds"], fields=fields_from(found["fields"]),
-        unrenderable=[(layer, reason) for layer, reason in found["unrenderable"]], not_drawn=found["not_drawn"],
+        unrenderable=[(layer, reason) for layer, reason in found["unrenderable"]],
+        unrenderable_count=found["unrenderable_count"], not_drawn=found["not_drawn"],
         warnings=found["warnings"], fonts=found["fonts"], document=document, has_media=found["has_media"],
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ Box = tuple[int, int, int, int]
 
 def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
     """Write a GIF that loops forever, with one palette of 255 colours and 1-bit transparency."""
-    palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE))
+    palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE, on_frame=lambda: step(0)))
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
         stream: Any = file.add_stream("gif", rate=rate(plan.fps))
         context = stream.codec_context
@@ -136,9 +136,14 @@ def _frames(segments: Sequence[Path]) -> Iterator[av.VideoFrame]:
 
 
 def _filtered(
-    segments: Sequence[Path], fps: float, name: str, options: str, palette: av.VideoFrame | None = None
+    segments: Sequence[Path],
+    fps: float,
+    name: str,
+    options: str,
+    palette: av.VideoFrame | None = None,
+    on_frame: Callable[[], None] = lambda: None,
 ) -> Iterator[av.VideoFrame]:
-    """Yield the output frames of an FFmpeg filter. A palette is its second input."""
+    """Yield the output frames of an FFmpeg filter. A palette is its second input. `on_frame` is called for each input frame."""
     frames, graph = _numbered(segments, fps), av.filter.Graph()
     first = next(frames)
     made, sink = graph.add(name, options), graph.add("buffersink")
@@ -152,6 +157,7 @@ def _filtered(
         colors.push(None)
     for frame in chain((first,), frames, (None,)):
         source.push(frame)
+        on_frame()
         try:
             while True:
                 yield sink.pull()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from motion.sound import effects
 from motion.sound.resample import read_at, read_exact
-from motion.sound.voice import RATE, Samples, Sound, Voice
+from motion.sound.voice import RATE, Pause, Samples, Sound, Voice, no_pause
 
 BLOCK: Final = 16_384
 """Sample frames mixed at once."""
@@ -21,17 +21,23 @@ _SAME_RATE: Final = 1e-9
 
 
 def mix(
-    voices: Sequence[Voice], sounds: Mapping[str, Sound], first_seconds: float, sample_count: int
+    voices: Sequence[Voice],
+    sounds: Mapping[str, Sound],
+    first_seconds: float,
+    sample_count: int,
+    pause: Pause = no_pause,
 ) -> Iterator[npt.NDArray[np.float32]]:
     """The sum of all voices from a time of the output on: blocks of (sample frames, 2) at RATE, `sample_count` in all.
 
     `sounds` holds the decoded files by the voices' `source`; a voice without one is silent. Nothing is limited or normalised.
+    `pause` is called before each voice of a block.
     """
     players = [_Player(one, sounds[one.source], first_seconds) for one in voices if one.source in sounds]
     for start in range(0, sample_count, BLOCK):
         count = min(BLOCK, sample_count - start)
         total = np.zeros((count, 2))
         for player in players:
+            pause()
             player.add(total, start)
         yield total.astype(np.float32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -17,6 +18,13 @@ Samples = npt.NDArray[np.float64]
 """(sample frames, channels)."""
 
 Wave = Literal["sine", "triangle", "sawtooth", "square"]
+
+Pause = Callable[[], None]
+"""Callback between two short steps of long work. It can let other work run, and raises an error if the work must stop."""
+
+
+def no_pause() -> None:
+    """Do nothing between two steps."""
 
 
 class Sound(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -23,7 +23,7 @@ from motion.sound.curves import Curve, constant, sampled
 from motion.sound.layer_effects import effects_of, plays_backwards
 from motion.sound.levels import db_to_gain, percent_to_db
 from motion.sound.stretches import Stretch, audible, in_bars, through, whole, within
-from motion.sound.voice import Voice
+from motion.sound.voice import Pause, Voice, no_pause
 
 NESTING_MAX: Final = 8
 VOICES_MAX: Final = 20_000
@@ -37,13 +37,14 @@ def voices(
     first_seconds: float,
     end_seconds: float,
     parity: SoundParity = EXPECTED_SOUND,
+    pause: Pause = no_pause,
 ) -> tuple[Voice, ...]:
     """The voices heard in [first, end) of a composition, which was built from the document.
 
     Raises PropertyRefused where placed compositions or curved remaps make more than VOICES_MAX.
     """
     if not parity.every_composition:
-        found = _Collector(document, composition, parity).voices(first_seconds, end_seconds)
+        found = _Collector(document, composition, parity, pause).voices(first_seconds, end_seconds)
     else:
         built = [build(document, key, composition.parity) for key in compositions(document)]
         every = nodes(document).values()
@@ -51,7 +52,7 @@ def voices(
         found = [
             voice
             for one in built
-            for voice in _Collector(document, one, parity, any_solo=any_solo).voices(first_seconds, end_seconds)
+            for voice in _Collector(document, one, parity, pause, any_solo=any_solo).voices(first_seconds, end_seconds)
         ]
     return tuple(found)
 
@@ -96,8 +97,15 @@ class _Place:
 
 class _Collector:
     def __init__(
-        self, document: Document, composition: Composition, parity: SoundParity, *, any_solo: bool | None = None
+        self,
+        document: Document,
+        composition: Composition,
+        parity: SoundParity,
+        pause: Pause,
+        *,
+        any_solo: bool | None = None,
     ) -> None:
+        self._pause = pause
         self._nodes: Mapping[str, Node] = nodes(document)
         self._composition, self._parity, self._any_solo = composition, parity, any_solo
         self._frame: FrameContext = shared_frame(composition, composition.fps, None)
@@ -136,7 +144,7 @@ class _Collector:
         inner = [
             piece
             for place in self._places(context, layer, stretches)
-            for piece in through([place.host], place.content, _step(place))
+            for piece in through([place.host], self._paused(place.content), _step(place))
         ]
         yield from self._of_plan(plan, inner, (*stack, plan.settings.id))
 
@@ -187,7 +195,7 @@ class _Collector:
         if layer.time.reverse and not _is_remapped(place):
             change = partial(_reversed, place) if place.bar else partial(_at_speed, place)
             mirror = None if place.bar else (0.0, float("inf"))  # without a bar its window is the whole file
-        for piece in audible(through([place.host], change, _step(place))):
+        for piece in audible(through([place.host], self._paused(change), _step(place))):
             yield self._voice(node, place, source, piece, mirror=mirror)
 
     def _voice(
@@ -212,6 +220,13 @@ class _Collector:
             node.name, source, piece.start, length, piece.at, piece.rate, gain, effects, is_open=is_open, mirror=mirror
         )
 
+    def _paused(self, change: Callable[[float], float]) -> Callable[[float], float]:
+        def changed(time: float) -> float:
+            self._pause()
+            return change(time)
+
+        return changed
+
     def _curve(self, place: _Place, piece: Stretch, path: str) -> Curve | None:
         """Return the animation of a property while the piece sounds, or None if nothing moves it.
 
@@ -222,6 +237,7 @@ class _Collector:
             return None
 
         def value(seconds: float) -> float | None:
+            self._pause()
             time = place.host.mapped(piece.start + seconds)
             own = time if self._parity.keys_at_composition_time else place.local(time)
             return place.context.values_at(place.layer, own).moving(path)

@@ -173,6 +173,13 @@ def test_media_that_cannot_be_fetched_is_refused_by_name_and_reason(world: World
     assert ada.get("/templates").json()["total"] == 0
 
 
+def test_a_thousand_layers_that_cannot_be_fetched_are_named_and_the_others_counted(world: World) -> None:
+    layers = [layer(f"n{number}", f"Layer {number}", "image", src="blob:https://x/1") for number in range(1_500)]
+    answer = world.account().post("/templates", json=template_body(document=document(*layers), inputs=[])).json()
+    assert (answer["code"], len(answer["layers"])) == ("unrenderable_assets", 1_000)
+    assert answer["message"].endswith("The first 1,000 of 1,500 are listed.")
+
+
 def test_templates_belong_to_their_account(world: World) -> None:
     ada, bob = world.account(), world.account("bob")
     template = ada.template()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -118,6 +119,27 @@ def test_warnings_of_a_document_are_few_and_short_however_long_its_names_are() -
         print(found[-1].message, len(discover(stored).fields[0].label))
     """
     assert bounded(code_with(DOCUMENTS, code)) == "199,952 more. 500"
+
+
+def test_what_the_console_shows_of_an_import_is_bounded_however_large_the_project_is(tmp_path: Path) -> None:
+    """The label of an exposed input and the list of layers without a source had no limit."""
+    code = """
+        import sys
+        from pathlib import Path
+        import orjson
+        from console.library.examination import examined
+
+        pictures = {"sequence": {"frames": ["blob:https://x/1"]}}
+        stored = document(*(node(f"n{number}", "image", name="x" * 400, fx=pictures) for number in range(900)))
+        target = {"nodeId": "n0", "componentType": "Transform", "prop": "fill"}
+        fields = [{"id": "look", "label": "y" * 1_000_000, "kind": "color", "default": "#ff0000", "target": target}]
+        stored["scene"]["nodes"][0]["components"].append({"id": "t", "type": "Template", "props": {"__templateFields": fields}})
+        folder = Path(sys.argv[1])
+        (folder / "a.motion").write_bytes(orjson.dumps(stored))
+        found = examined(str(folder / "a.motion"), str(folder / "a.json"), False, False)
+        print(len(found["unrenderable"]), found["unrenderable_count"], max(len(one["label"]) for one in found["fields"]))
+    """
+    assert bounded(code_with(DOCUMENTS, code), str(tmp_path)) == "200 900 500"
 
 
 def test_children_that_are_named_again_and_again_are_one_layer() -> None:

@@ -22,11 +22,12 @@ from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from gpu_renderer.encode.formats import FORMATS
-from scheduler.ports import AssemblyAssignment, Finished, SegmentAssignment, VideoFormat
+from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
 
 SOUND = "https://media.example/tone.wav"
+MEDIA: Final = {SOUND: "media/tone.wav"}
 Farm = tuple[TaskRunner, LocalStorage]
 OF_SEGMENTS: Final[Mapping[str, Any]] = {"width": 162, "height": 92, "fps": 25, "format": "mov", "transparent": True}
 OF_FRAMES_OR_SOUND: Final = {"frame_count", "composition_id", "duration_seconds", "has_sound", "still_scale"}
@@ -83,26 +84,36 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
     yield task_runner("w0", settings, tmp_path / "scratch", raster_threads=0), storage
 
 
+def video_of(name: str, *, transparent: bool = False, has_sound: bool = True) -> VideoFormat:
+    return VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent, has_sound)
+
+
+def rendered_segments(farm: Farm, video: VideoFormat) -> tuple[str, ...]:
+    """Render the document in a format, in three segments; return their keys."""
+    keys = []
+    for first, count in ((0, 10), (10, 10), (20, 10)):
+        assignment = SegmentAssignment("t", f"s{first}", "j", "frozen/a.json", MEDIA, video, first, count)
+        done = farm[0].execute(assignment, lambda _: None, lambda: False)
+        assert isinstance(done, Finished)
+        keys.append(done.key)
+    return tuple(keys)
+
+
+def assembly_of(segments: tuple[str, ...], video: VideoFormat, job_id: str) -> AssemblyAssignment:
+    key = f"results/{job_id}{OUTPUT_FORMATS[video.format].ending}"
+    return AssemblyAssignment("t", job_id, job_id, segments, video, key, document_key="frozen/a.json", media=MEDIA)
+
+
 def render_video(
     farm: Farm, folder: Path, name: str, *, transparent: bool = False, has_sound: bool = True
 ) -> tuple[Path, Finished]:
     """Render the document in a format, in three segments; return the file and the assembly's report."""
     runner, storage = farm
-    video = VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent, has_sound)
-    media, keys = {SOUND: "media/tone.wav"}, []
-    for first, count in ((0, 10), (10, 10), (20, 10)):
-        assignment = SegmentAssignment("t", f"s{first}", "j", "frozen/a.json", media, video, first, count)
-        done = runner.execute(assignment, lambda _: None, lambda: False)
-        assert isinstance(done, Finished)
-        keys.append(done.key)
-    ending = OUTPUT_FORMATS[name].ending
-    assembly = AssemblyAssignment(
-        "t", "a", "j", tuple(keys), video, f"results/j{ending}", document_key="frozen/a.json", media=media
-    )
-    done = runner.execute(assembly, lambda _: None, lambda: False)
+    video = video_of(name, transparent=transparent, has_sound=has_sound)
+    done = runner.execute(assembly_of(rendered_segments(farm, video), video, "j"), lambda _: None, lambda: False)
     assert isinstance(done, Finished), done
     assert storage.describe(done.key).content_type == OUTPUT_FORMATS[name].media_type
-    path = folder / f"j{ending}"
+    path = folder / f"j{OUTPUT_FORMATS[name].ending}"
     storage.get_file(done.key, path)
     return path, done
 
@@ -179,3 +190,35 @@ class TestWorkers:
         done = runner.execute(assembly, lambda _: None, lambda: False)
         assert isinstance(done, Finished)
         assert done.warnings == (f"There is nothing at {SOUND}: its sound is not rendered.",)
+
+    @pytest.mark.parametrize("name", ["mp4", "gif"])
+    def test_an_assembly_lets_others_run_between_its_steps(
+        self, farm: Farm, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An hour of a thousand voices takes most of an hour to mix. Segments, stills and assemblies of all waited for its end."""
+        monkeypatch.setattr("cluster.task_runner.PAUSES_SECONDS", 0.0)
+        path, _ = render_video(farm, tmp_path, name)
+        runner, storage = farm
+        video = video_of(name)
+        segments = rendered_segments(farm, video)
+        asked: list[str] = []
+
+        def other_turn() -> bool:
+            asked.append("outer")
+            if len(asked) == 3:
+                inner = runner.execute(assembly_of(segments, video, "inner"), lambda _: None, lambda: False)
+                assert isinstance(inner, Finished), inner
+            return False
+
+        outer = runner.execute(assembly_of(segments, video, "outer"), lambda _: None, other_turn)
+        assert isinstance(outer, Finished), outer
+        assert len(asked) > 5
+        ending = OUTPUT_FORMATS[name].ending
+        assert all(storage.get_bytes(f"results/{one}{ending}") == path.read_bytes() for one in ("inner", "outer"))
+
+        stopped = runner.execute(
+            assembly_of(segments, video, "stopped"), lambda _: None, iter([False, False, True]).__next__
+        )
+        assert isinstance(stopped, Ended)
+        assert stopped.failure.public_message == "The render was stopped."
+        assert not list((tmp_path / "scratch").glob("assembly*"))
