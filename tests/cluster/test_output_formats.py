@@ -9,15 +9,18 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from threading import Event
 from typing import Any, Final
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from cluster.render_thread import RenderThread
 from cluster.segment_maker import task_runner
 from cluster.task_runner import TaskRunner
 from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -25,6 +28,7 @@ from gpu_renderer.encode.formats import FORMATS
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
+from tests.patience import HANG_SECONDS
 
 SOUND = "https://media.example/tone.wav"
 MEDIA: Final = {SOUND: "media/tone.wav"}
@@ -222,3 +226,31 @@ class TestWorkers:
         assert isinstance(stopped, Ended)
         assert stopped.failure.public_message == "The render was stopped."
         assert not list((tmp_path / "scratch").glob("assembly*"))
+
+    def test_assemblies_of_two_accounts_take_turns_on_one_worker(
+        self, farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cluster.task_runner.PAUSES_SECONDS", 0.0)
+        monkeypatch.setattr("cluster.turns.SLICE_SECONDS", 0.0)
+        path, _ = render_video(farm, tmp_path, "mp4")
+        segments, scratch, submitted, begun = rendered_segments(farm, video_of("mp4")), tmp_path / "w1", Event(), [0]
+
+        def make() -> TaskRunner:
+            assert submitted.wait(HANG_SECONDS)
+            return TaskRunner("w1", farm[0].maker, farm[1], scratch)
+
+        def may_pause(_: TaskRunner) -> bool:
+            begun.append(len(list(scratch.glob("assembly-*"))))
+            return True
+
+        thread = RenderThread(make, ProgressWriter(None), may_pause=may_pause)
+        results = [
+            thread.submit(replace(assembly_of(segments, video_of("mp4"), f"j{name}"), account_id=name)) for name in "ab"
+        ]
+        submitted.set()
+        thread.join()
+        assert max(begun) == 2
+        done = [result.result() for result in results]
+        assert [isinstance(one, Finished) and farm[1].get_bytes(one.key) == path.read_bytes() for one in done] == [
+            True
+        ] * 2
