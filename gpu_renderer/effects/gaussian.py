@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gpu_renderer.effects.convolution import Kernel, can_convolve, convolved_natively
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
-from gpu_renderer.kernels.windows import Axis, WindowKernels
+from gpu_renderer.kernels.windows import TAPS_MAX, Axis, WindowKernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
@@ -119,7 +119,7 @@ def small(kernel: Kernel, levels: int) -> Kernel:
     factor = 1 << levels
     base = _response(factor)
     half = len(base) // 2
-    count = math.ceil(len(kernel) / factor) + 2
+    count = _cell_count(kernel, levels)
     middle = len(kernel) + count * factor + half
     columns = np.zeros((2 * middle + 1, count))
     for tap in range(count):
@@ -133,8 +133,21 @@ def small(kernel: Kernel, levels: int) -> Kernel:
 
 @lru_cache(512)
 def _fitting(kernel: Callable[[float], Kernel], sigma: float, levels: int) -> Kernel:
-    """Return the kernel of a sigma, fitted to a picture halved `levels` times."""
-    return small(kernel(sigma), levels) if levels else kernel(sigma)
+    """Return the kernel of a sigma, fitted to a picture halved `levels` times.
+
+    A kernel of more than TAPS_MAX cells is not fitted: it runs over cells as over pixels. A plane's glow has such a kernel along
+    the axis that is stretched more, because the other axis decides the size of the cells.
+    """
+    whole = kernel(sigma)
+    if not levels:
+        return whole
+    is_too_wide = _cell_count(whole, levels) > TAPS_MAX
+    return kernel(min(sigma, SIGMA_MAX) / (1 << levels)) if is_too_wide else small(whole, levels)
+
+
+def _cell_count(kernel: Kernel, levels: int) -> int:
+    """Return the number of weights of a kernel that is fitted to a picture halved `levels` times."""
+    return math.ceil(len(kernel) / (1 << levels)) + 2
 
 
 def _response(factor: int) -> Kernel:

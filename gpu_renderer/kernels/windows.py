@@ -203,6 +203,8 @@ class WindowKernels:
         Sums along x and half floats are truncated towards zero. `texels`: premultiplied of shape (rows, columns, 4), or of shape
         (rows, columns). `part` is relative to the first texel. Kernels have at most 128 weights (`TAPS_MAX` of convolution.c).
         """
+        if max(len(weights) for weights, _ in (across, down)) > TAPS_MAX:
+            raise ValueError(f"a kernel has more than {TAPS_MAX} weights")
         (rows, columns), channels = texels.shape[:2], texels[0, 0].size
         shape = (part.height, part.width, *texels.shape[2:])
         found: Halves | Floats = np.empty(shape, np.uint16) if is_half else np.empty(shape, np.float32)

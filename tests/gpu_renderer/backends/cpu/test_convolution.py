@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.effects.gaussian import blurred, convolved, mip_blurred, reference_gaussian
+from gpu_renderer.effects.gaussian import blurred, convolved, halved, mip_blurred, reference_gaussian
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import installed, loaded
-from gpu_renderer.kernels.windows import Taps, WindowKernels
+from gpu_renderer.kernels.windows import TAPS_MAX, Taps, WindowKernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.rounding import CUT, half_store
 from gpu_renderer.opengl.targets import Format, Target
@@ -120,3 +120,25 @@ def test_a_blur_into_a_larger_target_of_floats_is_not_rounded(painter: Painter) 
     np.testing.assert_allclose(floats, halves.read().view(np.float16), rtol=2**-10, atol=2**-23)
     assert np.any(floats != floats.astype(np.float16))
     painter.pool.give_back(source, halves, room)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("down", [250.0, 700.0, 2000.0])
+def test_a_blur_of_a_small_picture_can_be_much_wider_along_one_axis(painter: Painter, down: float) -> None:
+    """A thin plane is stretched much more down than across. The smaller sigma decides the size of the cells."""
+    source = painter.pool.take(Region(0, 0, 64, 1024), "f2")
+    card = np.zeros((1024, 64, 4), np.float16)
+    card[300:600, 24:40] = 1
+    source.texture.write(card.tobytes())
+    small = halved(painter, source, 2)
+    wanted = blurred(painter, source, reference_gaussian(10.0), reference_gaussian(down))
+    found = mip_blurred(painter, small, (10.0, down), 2, Region(0, 0, 16, 256))
+    cells = wanted.read().view(np.float16).astype(float).reshape(256, 4, 16, 4, 4).mean(axis=(1, 3))
+    difference = np.abs(found.read().view(np.float16) - cells) / cells.max()
+    assert difference.max() < 0.04 and difference.mean() < 0.01
+    painter.pool.give_back(source, small, wanted, found)
+
+
+def test_a_kernel_of_too_many_weights_is_refused(windows: WindowKernels) -> None:
+    with pytest.raises(ValueError, match=f"more than {TAPS_MAX} weights"):
+        windows.convolved(light((9, 70)), PARTS[0], taps(1.0), taps(*[1.0] * (TAPS_MAX + 1)), repeats_edge=True)
