@@ -101,7 +101,8 @@ def discover(document: Document, composition_id: str | None = None, include_text
     """
     layers = _layers(document, composition_id)
     fields = _Fields()
-    warnings = [f"{name} in the bundle could not be read and was left out." for name in _unreadable_chunks(document)]
+    unread = strings(document, "unreadableChunks")
+    warnings = [f"{name} in the bundle could not be read and was left out." for name in unread]
     left_out = unseen(document, layers, composition_id)
     shown = [layer for layer in layers if _shows_source(layer)]
     for layer in layers:
@@ -304,10 +305,6 @@ def _source_component(layer: Node) -> str:
 def _text_field(layer: Node) -> InputField:
     target = Target(layer.id, "Text", "content")
     return InputField(slug(layer.name), layer.name, "text", False, text(layer.component("Text"), "content"), target)
-
-
-def _unreadable_chunks(document: Document) -> tuple[str, ...]:
-    return strings(document, "unreadableChunks")
 
 
 def _unrenderable(layers: Sequence[Node], left_out: Container[str]) -> list[Unrenderable]:

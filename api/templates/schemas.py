@@ -98,7 +98,11 @@ class TemplateRecord(Shape):
     fps: Number
     duration_seconds: Number
     inputs: list[ShownInput]
-    version: int = Field(description="Extension: 1, and one more for each replacement by other content.")
+    version: int = Field(
+        1,
+        exclude_if=lambda value: value == 1,
+        description="Extension: the number of versions, once the template has been replaced.",
+    )
     created_at: Moment
     updated_at: Moment
 

@@ -16,6 +16,7 @@ from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
+from farm_core.stills.subject import composition_of
 from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates import repository as templates
 from farm_core.templates.manifest import fields_of

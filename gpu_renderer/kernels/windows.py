@@ -36,6 +36,8 @@ THREADS_MAX, BAND_LINES = 8, 64
 _OPERATIONS: dict[Operation, int] = {"mean": 0, "largest": 1, "smallest": 2, "weighted mean": 3}
 _STRIP, _BLOCK = 64, 8
 """`STRIP` of windows.c and convolution.c, and the granularity of widths in windows.c, px."""
+TAPS_MAX = 128
+"""`TAPS_MAX` of convolution.c."""
 
 
 class WindowKernels:
@@ -201,7 +203,7 @@ class WindowKernels:
         """Return a part of a picture convolved along x, then y, as half floats or floats. The part can exceed the picture.
 
         Sums along x and half floats are truncated towards zero. `texels`: premultiplied of shape (rows, columns, 4), or of shape
-        (rows, columns). `part` is relative to the first texel. Kernels have at most 128 weights (`TAPS_MAX` of convolution.c).
+        (rows, columns). `part` is relative to the first texel. Raises ValueError for a kernel of more than TAPS_MAX weights.
         """
         if max(len(weights) for weights, _ in (across, down)) > TAPS_MAX:
             raise ValueError(f"a kernel has more than {TAPS_MAX} weights")

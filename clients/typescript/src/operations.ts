@@ -140,8 +140,8 @@ export interface ImportedTemplate {
   fps: number;
   durationSeconds: number;
   inputs: Array<ShownInput>;
-  /** Extension: 1, and one more for each replacement by other content. */
-  version: number;
+  /** Extension: the number of versions, once the template has been replaced. */
+  version?: number;
   createdAt: string;
   updatedAt: string;
   /** Ids of the inputs that every render must supply. */
@@ -357,8 +357,8 @@ export interface TemplateRecord {
   fps: number;
   durationSeconds: number;
   inputs: Array<ShownInput>;
-  /** Extension: 1, and one more for each replacement by other content. */
-  version: number;
+  /** Extension: the number of versions, once the template has been replaced. */
+  version?: number;
   createdAt: string;
   updatedAt: string;
 }
