@@ -52,6 +52,7 @@ def test_a_new_version_keeps_the_id_and_is_what_later_renders_are_checked_agains
     assert (second["id"], second["createdAt"]) == (first["id"], first["createdAt"])
     assert (second["name"], second["description"], len(second["inputs"])) == ("New", "For launches", 4)
     assert second["updatedAt"] > first["updatedAt"]
+    assert (first.get("version"), second["version"]) == (None, 2)
     assert ada.get(f"/templates/{first['id']}").json() == second
     assert ada.get("/templates").json()["items"] == [second]
     assert [one["field"] for one in ada.render(first["id"], inputs={"headline": "a"}).json()["errors"]] == ["photo"]

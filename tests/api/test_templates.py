@@ -11,7 +11,7 @@ from tests.api.world import World, bundle, document, field, layer, template_body
 
 pytestmark = pytest.mark.service
 FIELDS = {
-    "id", "name", "description", "width", "height", "fps", "durationSeconds", "inputs", "version", "createdAt", "updatedAt",
+    "id", "name", "description", "width", "height", "fps", "durationSeconds", "inputs", "createdAt", "updatedAt",
 }  # fmt: skip
 
 
