@@ -17,7 +17,7 @@ _INPUTS: Final = [
 ]
 _TEMPLATE: Final = {
     "id": _TEMPLATE_ID, "name": "Product promo", "description": None, "width": 1080, "height": 1920, "fps": 30,
-    "durationSeconds": 5, "inputs": _INPUTS, "version": 1, "createdAt": _CREATED, "updatedAt": _CREATED,
+    "durationSeconds": 5, "inputs": _INPUTS, "createdAt": _CREATED, "updatedAt": _CREATED,
 }  # fmt: skip
 _KEY: Final = {
     "id": "key_0mwp2m4a9x1c7v5b3n2m8k", "name": "CI", "prefix": "pm_live_a1b2", "scopes": ["renders:read", "renders:write"],

@@ -29,6 +29,8 @@ FORMER_VERSIONS_MAX: Final = 100
 
 _VERSIONED: Final = ("inputs", "targets", "composition_id", "duration_seconds", "document_key")
 """Fields of a template that a former version keeps."""
+_OF_JOBS: Final = ("width", "height", "fps")
+"""Fields of a template that each job copies."""
 
 _OWNED: Final = select(Template).where(
     col(Template.id) == bindparam("id"),
@@ -59,14 +61,14 @@ async def version_of(session: AsyncSession, newest: Template, version: int) -> T
 async def replace(session: AsyncSession, new: Template) -> Template | None:
     """Replace the content of the account's template that has the id of `new`, and return the stored template.
 
-    Jobs that were created before keep the former version. The template keeps its id, creation time and the
-    description, unless `new` has one. Return None if there is no such template. Raises Conflict.
+    Jobs that were created before keep the former version. The template keeps its id, creation time, and
+    description and project unless `new` has others. Return None if there is no such template. Raises Conflict.
     """
     row = await session.scalar(_OWNED.with_for_update(key_share=True), {"id": new.id, "account_id": new.account_id})
     if row is None:
         return None
     former = {name: getattr(row, name) for name in _VERSIONED}
-    if former != {name: getattr(new, name) for name in _VERSIONED}:
+    if any(getattr(row, name) != getattr(new, name) for name in (*_VERSIONED, *_OF_JOBS)):
         counted = select(func.count()).where(col(TemplateVersion.template_id) == row.id)
         if int(await session.scalar(counted) or 0) >= FORMER_VERSIONS_MAX:
             raise Conflict(
@@ -78,9 +80,10 @@ async def replace(session: AsyncSession, new: Template) -> Template | None:
         )
         session.add(kept)
         row.version += 1
-    for name in (*_VERSIONED, "name", "width", "height", "fps", "project_id", "updated_at"):
+    for name in (*_VERSIONED, *_OF_JOBS, "name", "updated_at"):
         setattr(row, name, getattr(new, name))
     row.description = row.description if new.description is None else new.description
+    row.project_id = row.project_id if new.project_id is None else new.project_id
     return row
 
 
