@@ -47,7 +47,7 @@ def test_every_failure_has_the_envelope(world: World) -> None:
     assert check(wrong, 405)["error"] == "Method Not Allowed"
     assert wrong.headers["Allow"] == "GET, HEAD, POST"
     assert ada.post("/renders/job_none/download").headers["Allow"] == "GET, HEAD"
-    assert ada.post("/templates/tpl_none").headers["Allow"] == "DELETE, GET, HEAD"
+    assert ada.post("/templates/tpl_none").headers["Allow"] == "DELETE, GET, HEAD, PUT"
     assert ada.ask("HEAD", "/keys/key_none").status_code == 405
     check(client.get("/api/v1/renders"), 401)
     for content in (b"{", b"", b"nonsense", b'{"a": NaN}', b"\xff\xfe", b'{"a": 1}}', deep, b"[" * 100_000, b"null"):
