@@ -88,7 +88,8 @@ async def enter(request: Request, work: Work, state: AppStateOf, token: Annotate
         return page(request, "sign-in.html", status_code=410, next=HOME, fault=_SPENT)
     await record(work, _actor(account.name, operator=account.operator), "sign in by link", f"account {account.id}")
     answer = _with_session(request, opened, _own(unquote(request.cookies.get(_NEXT_COOKIE, HOME))))
-    answer.delete_cookie(_NEXT_COOKIE, path="/console")
+    if _NEXT_COOKIE in request.cookies:
+        answer.delete_cookie(_NEXT_COOKIE, path="/console")
     return answer
 
 

@@ -61,7 +61,7 @@ def test_a_new_job_is_queued_counted_and_reserves_its_minutes(database_url: str)
 ASKED: Final[Mapping[str, Any]] = {
     "inputs": {"title": 'é "quoted" \\ {},', "n": [1, 2.5, None, True]}, "fps": 29.97, "format": "webm", "transparent": True,
     "has_sound": True, "callback_url": "https://example.com/hook?a=b", "idempotency_key": "key-12345", "meta": {"order": 7},
-    "request_id": "req_1", "traceparent": "00-1-2-01", "priority": 2, "reserved_ms": 3_000_000_000,
+    "request_id": "req_1", "traceparent": "00-1-2-01", "priority": 2, "reserved_ms": 3_000_000_000, "template_version": 3,
 }  # fmt: skip
 FILLED_LATER: Final = {
     "status", "progress", "document_key", "media", "composition_id", "composition_seconds", "renderer", "plan_key", "ingest_bytes", "video_key",
