@@ -148,14 +148,16 @@ def _check_room(job: ClaimedJob) -> None:
 
 
 def check_version(job: ClaimedJob) -> None:
-    """Raise IngestFailed if the inputs or the length do not fit the template. This happens if a job is created again
-    after its version of the template is gone. Stills need no inputs.
+    """Raise IngestFailed if the job's version of the template is gone, and its inputs or length do not fit the newest.
+    This happens if a job is created again later.
     """
+    if not job.version_is_gone:
+        return
     declared = {one["id"]: one["required"] for one in job.template_inputs}
     unknown = sorted(job.inputs.keys() - declared.keys())
     missing = sorted(name for name, is_required in declared.items() if is_required and job.inputs.get(name) is None)
     faults = [f"it has no input {name!r}" for name in unknown] + [f"it needs input {name!r}" for name in missing]
-    if job.version_is_gone and (frames := frame_count(job.duration_seconds, job.fps)) != job.frame_count:
+    if (frames := frame_count(job.duration_seconds, job.fps)) != job.frame_count:
         faults.append(f"it has {frames} frames, not {job.frame_count}")
     if faults:
         raise IngestFailed(f"The template was replaced by a new version: {', '.join(faults[:20])}.")

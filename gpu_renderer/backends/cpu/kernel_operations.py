@@ -137,10 +137,8 @@ class KernelTexels:
         if found is None:
             texels, (left, top, width, height) = self._of_target(source), crop
             rows, columns = texels.shape[:2]
-            x, y = (
-                math.floor(left * columns) - 1,
-                math.floor(top * rows) - 1,
-            )  # filters read one texel more on each side
+            # Filters read one texel more on each side.
+            x, y = math.floor(left * columns) - 1, math.floor(top * rows) - 1
             right, bottom = math.ceil((left + width) * columns) + 1, math.ceil((top + height) * rows) + 1
             part = Region(x, y, right - x, bottom - y).intersection(Region(0, 0, columns, rows))
             found = self._extents[key] = self._kernels.extents(texels, part)
