@@ -82,13 +82,14 @@ async def newest_by_name(
 
     Systems write accents as one character or as two, so both spellings are the same name.
     """
-    forms = {name: {normalize(form, name).lower() for form in ("NFC", "NFD")} for name in names}
+    forms = {name: {normalize(form, name) for form in ("NFC", "NFD")} for name in names}
     wanted = bindparam("names", sorted(set[str]().union(*forms.values())), ARRAY(Text))
-    lowered = func.lower(col(Asset.filename))
-    statement = select(Asset).where(lowered == any_(wanted), col(Asset.account_id) == account_id)
+    # Postgres must make both sides lower-case: Python's result differs for letters such as İ and a Σ at the end of a word.
+    is_named = func.lower(col(Asset.filename)).in_(select(func.lower(func.unnest(wanted))))
+    statement = select(Asset).where(is_named, col(Asset.account_id) == account_id)
     statement = statement.where(col(Asset.expires_at) > now).order_by(col(Asset.created_at), col(Asset.id))
     newest = {(asset.filename or "").lower(): asset for asset in await session.scalars(statement)}
-    found = {name: [newest[one] for one in spelled if one in newest] for name, spelled in forms.items()}
+    found = {name: [newest[one.lower()] for one in spelled if one.lower() in newest] for name, spelled in forms.items()}
     return {name: max(assets, key=lambda asset: asset.created_at) for name, assets in found.items() if assets}
 
 

@@ -239,6 +239,15 @@ def test_cells_name_uploaded_files(designer: Person, window: Callable[..., Any],
     expect(page.locator("main")).to_contain_text("zoe\u0308.png")
 
 
+@pytest.mark.parametrize(("uploaded", "cell"), [("İzmir.png", "İzmir.png"), ("ΟΔΟΣ 1.png", "ΟΔΟΣ 1.PNG")])
+def test_cells_name_files_whose_capitals_python_and_postgres_lower_in_two_ways(
+    member: Person, uploaded: str, cell: str
+) -> None:
+    assert member.api.upload(picture(), uploaded).status_code == 201
+    checked = member.post(f"/templates/{member.api.template()}/batch", table=f"headline,photo\nAda,{cell}").text
+    assert "Render 1 video" in checked
+
+
 def test_a_table_survives_a_session_that_ends(designer: Person, window: Callable[..., Any]) -> None:
     page, address = window(designer), f"{designer.origin}/console/templates/{template(designer)}/batch"
     page.goto(address)
