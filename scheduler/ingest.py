@@ -17,6 +17,7 @@ from farm_core.assets.inspection import kind_at
 from farm_core.assets.kinds import ENDINGS, NO_PICTURE, is_picture
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
+from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
@@ -153,14 +154,18 @@ def check_version(job: ClaimedJob) -> None:
     """
     if not job.version_is_gone:
         return
-    declared = {one["id"]: one["required"] for one in job.template_inputs}
-    unknown = sorted(job.inputs.keys() - declared.keys())
-    missing = sorted(name for name, is_required in declared.items() if is_required and job.inputs.get(name) is None)
-    faults = [f"it has no input {name!r}" for name in unknown] + [f"it needs input {name!r}" for name in missing]
+    values = {name: _as_address(job, value) for name, value in job.inputs.items()}
+    fields = joined(job.template_inputs, job.template_targets)
+    faults = [f"input {one.field!r} {one.message}" for one in template.validate(fields, values)]
     if (frames := frame_count(job.duration_seconds, job.fps)) != job.frame_count:
         faults.append(f"it has {frames} frames, not {job.frame_count}")
     if faults:
         raise IngestFailed(f"The template was replaced by a new version: {', '.join(faults[:20])}.")
+
+
+def _as_address(job: ClaimedJob, value: Any) -> Any:
+    """Return the address of an upload that the API stored as a path. Return any other value as it is."""
+    return f"{job.origin}{value}" if isinstance(value, str) and value.startswith(PATH_PREFIX) else value
 
 
 async def _fetch_all(

@@ -88,23 +88,29 @@ def test_waiting_renders_get_the_version_of_their_creation(database_url: str, tm
 def test_a_render_whose_version_is_gone_gets_the_newest_if_its_inputs_and_length_fit(
     database_url: str, tmp_path: Path
 ) -> None:
-    inputs = [{"id": "headline", "label": "Headline", "kind": "text", "required": True}]
+    inputs = [
+        {"id": "headline", "label": "Headline", "kind": "text", "required": True},
+        {"id": "size", "label": "Size", "kind": "number", "required": False},
+        {"id": "photo", "label": "Photo", "kind": "image", "required": False},
+    ]
 
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test:
             async with under_test.database.work() as session:
                 session.add(template(under_test.storage, "newest", inputs=inputs, version=5))
-            headline = {"headline": "a"}
-            fits, lacks, unknown, longer = [
+            headline = {"headline": "a", "size": 4, "photo": None}
+            fits, lacks, unknown, other, longer = [
                 await under_test.ended(await under_test.create(seconds=seconds, template_id="tpl_card", inputs=values))
                 for seconds, values in (
-                    (1, headline), (1, {}), (1, headline | {"photo": "https://media.example.com/a.png"}), (3, headline)
+                    (1, headline), (1, {}), (1, headline | {"color": "#fff"}), (1, headline | {"size": "4"}), (3, headline)
                 )
             ]  # fmt: skip
             assert await frozen_name(under_test, fits) == "newest"
             replaced_by = "The template was replaced by a new version"
-            assert (lacks.status, lacks.error) == ("failed", f"{replaced_by}: it needs input 'headline'.")
-            assert (unknown.status, unknown.error) == ("failed", f"{replaced_by}: it has no input 'photo'.")
+            assert (lacks.status, lacks.error) == ("failed", f"{replaced_by}: input 'headline' is required.")
+            no_input = f"{replaced_by}: input 'color' is not an input of this template."
+            assert (unknown.status, unknown.error) == ("failed", no_input)
+            assert (other.status, other.error) == ("failed", f"{replaced_by}: input 'size' must be a number.")
             assert (longer.status, longer.error) == ("failed", f"{replaced_by}: it has 30 frames, not 90.")
 
     asyncio.run(story())
