@@ -150,7 +150,7 @@ class StillService(Service):
         prepared = await self._prepare(request)
         video_format = VideoFormat(
             frames.width, frames.height, subject.fps, subject.frame_count, subject.composition_id, subject.duration_seconds,
-            still_scale=frames.width / round(subject.width),
+            still_scale=frames.width / max(1, round(subject.width)),
         )  # fmt: skip
         return StillAssignment(
             request.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, request.format,

@@ -70,6 +70,18 @@ def test_a_still_has_the_size_format_and_frame_that_were_asked_for(
     asyncio.run(run())
 
 
+def test_a_still_of_a_template_narrower_than_a_pixel_is_drawn(
+    database_url: str, redis_url: str, tmp_path: Path
+) -> None:
+    async def run() -> None:
+        async with asking(database_url, redis_url, tmp_path) as (_, asked):
+            tiny = replace(SUBJECT, width=0.5, height=0.5)
+            still = await request_still(asked, tiny, StillOptions(width=32))
+            assert Image.open(io.BytesIO(still.picture)).size == (32, 32)
+
+    asyncio.run(run())
+
+
 def test_a_sheet_shows_evenly_spaced_frames_in_rows(database_url: str, redis_url: str, tmp_path: Path) -> None:
     async def run() -> None:
         async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
