@@ -65,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_output(output: Path) -> None:
     """Make the folder of the output. Raise DemoFailed now, and not after the render, if the file cannot be written there."""
+    if output.is_dir():
+        raise DemoFailed(f"{output} is a folder. Name a file with -o, such as {output / 'demo.mp4'}.")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=output.parent).close()

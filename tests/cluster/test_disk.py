@@ -58,6 +58,14 @@ def test_a_read_only_folder_is_named_with_the_options_that_name_another(tmp_path
     assert option in line
 
 
+def test_a_demo_whose_video_would_be_a_folder_says_so_before_it_starts_the_farm(tmp_path: Path) -> None:
+    words = [*FARM, "demo", "-o", str(tmp_path), "--data", str(tmp_path / "data")]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"farm: {tmp_path} is a folder. Name a file with -o, such as {tmp_path}/demo.mp4.\n"
+    assert not (tmp_path / "data").exists()
+
+
 @contextmanager
 def _running(folder: Path, port: int, ray: str) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """Yield a farm without workers on a small disk, and its log."""
