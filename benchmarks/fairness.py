@@ -14,7 +14,7 @@ from cluster.local.farm import LocalFarm
 
 BATCH_ROWS = 1_000
 SINGLE_JOBS = 20
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 RATIO_MAX = 3.0
 OUTPUT = {"width": 320, "height": 180}
 
@@ -33,7 +33,7 @@ class Caller:
         job = self._client.post("/renders", json=body).raise_for_status().json()
         while job["status"] in ("queued", "processing"):
             self._farm.look()
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
             job = self._client.get(f"/renders/{job['jobId']}").raise_for_status().json()
         assert job["status"] == "completed", job
         return time.perf_counter() - began
@@ -62,7 +62,7 @@ def _rows(quick: bool) -> Iterator[Row]:
         yield {**idle, "ratio": 1.0, "rows": 0, "rows/s": 0.0, "rows left": 0}
         batch_id = many.posted_batch(rows)
         while many.done(batch_id) == 0:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         began, before = time.perf_counter(), many.done(batch_id)
         beside = _row(f"beside {rows} rows", [single.seconds_of_a_job(f"beside {number}") for number in range(jobs)])
         done, seconds = many.done(batch_id), time.perf_counter() - began

@@ -18,7 +18,7 @@ _log = logs.logger(__name__)
 Value = TypeVar("Value")
 
 WARM_MAX: Final = 1024
-LOOK_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0
 FRAME_SECONDS_MAX: Final = 20.0
 """Maximum duration of one frame of a still. Beyond it the worker is restarted, because a frame cannot be interrupted."""
 
@@ -63,18 +63,18 @@ class StillDrawing:
         sent = self._sent.setdefault(worker_id, [])
         sent.append(assignment)
         drawing = asyncio.ensure_future(self.dependencies.executor.still(assignment, worker_id))
-        silent_looks = 0
+        silent_polls = 0
         try:
             while True:
-                done, _ = await asyncio.wait({drawing}, timeout=LOOK_SECONDS)
+                done, _ = await asyncio.wait({drawing}, timeout=POLL_SECONDS)
                 if done:
                     return drawing.result()
                 state = self._state(worker_id)
                 if state is None:
                     continue
                 is_silent = time.monotonic() - state.answered_at > SILENT_SECONDS
-                silent_looks = silent_looks + 1 if is_silent and sent[0] is assignment else 0
-                if _blocks(assignment, state) or silent_looks * LOOK_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
+                silent_polls = silent_polls + 1 if is_silent and sent[0] is assignment else 0
+                if _blocks(assignment, state) or silent_polls * POLL_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
                     _log.warning(
                         "worker blocked by a still",
                         worker=worker_id,

@@ -27,7 +27,7 @@ restarted."""
 RENEWALS_MAX: Final = 1000
 """Maximum number of leases that one statement renews."""
 
-LOOK_SECONDS: Final = 1.0
+POLL_SECONDS: Final = 1.0
 """Time between two rounds while another account's frame blocks a task for longer than this."""
 
 PAUSED_SECONDS: Final = 5.0
@@ -142,8 +142,8 @@ class RunningTaskWatcher(Service):
         """If a frame of another account blocks the task's worker for too long, copy the task to another worker or
         restart its worker."""
         held = self.slow_frames.held_seconds(running_task, states)
-        if held > LOOK_SECONDS:
-            self.wake_within(LOOK_SECONDS)
+        if held > POLL_SECONDS:
+            self.wake_within(POLL_SECONDS)
         if not self.slow_frames.is_stuck(running_task, states) or self._has_copy(running_task):
             return
         unblocked = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}

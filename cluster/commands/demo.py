@@ -30,7 +30,7 @@ from farm_core.telemetry import logs
 
 EXAMPLE: Final = ROOT / "examples" / "title-card.motion"
 PICTURE: Final = ROOT / "examples" / "media" / "logo.png"
-LOOK_SECONDS: Final = 0.1
+POLL_SECONDS: Final = 0.1
 RENDER_SECONDS_MAX: Final = 600.0
 
 
@@ -140,8 +140,8 @@ def _followed(client: FarmClient, farm: LocalFarm, job: Job, console: Console) -
             bar.update(line, completed=job.progress, description=job.status)
             if job.has_ended:
                 return job
-            farm.look()
-            time.sleep(LOOK_SECONDS)
+            farm.poll()
+            time.sleep(POLL_SECONDS)
     raise DemoFailed(f"the job did not end within {RENDER_SECONDS_MAX:.0f} s")
 
 

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Final
 
 from cluster.local.farm import LocalFarm, Options
-from cluster.local.supervisor import LOOK_SECONDS
+from cluster.local.supervisor import POLL_SECONDS
 from farm_core.cli import data_folder
 from farm_core.cli.words import whole
 from farm_core.telemetry import logs
@@ -61,8 +61,8 @@ def _looked_after(farm: LocalFarm, ended: threading.Event) -> int:
 
             print(f"ready {farm.origin}/api", flush=True)
             print(f"console {console_link(farm.database_url, farm.origin)}", flush=True)
-        while not ended.wait(LOOK_SECONDS):
-            farm.look()
+        while not ended.wait(POLL_SECONDS):
+            farm.poll()
     finally:
         farm.stop()
     return 0

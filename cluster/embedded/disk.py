@@ -18,7 +18,7 @@ NEW_BYTES: Final = 100_000_000
 KEPT_BYTES: Final = 32_000_000
 """Free space to start on existing data. The limit is low because only a running farm removes expired files."""
 LOW_BYTES: Final = 200_000_000
-LOOK_SECONDS: Final = 5.0
+POLL_SECONDS: Final = 5.0
 
 
 class DiskFull(Failure):
@@ -61,11 +61,11 @@ class DiskWatch:
         self._due = time.monotonic()
         self._is_low = False
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check the disk if the check is due."""
         if time.monotonic() < self._due:
             return
-        self._due = time.monotonic() + LOOK_SECONDS
+        self._due = time.monotonic() + POLL_SECONDS
         try:
             free = free_bytes(self._folder)
         except OSError:

@@ -24,7 +24,7 @@ from cluster.local.machine import segment_bytes_max, this_machine, worker_count
 from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
 from cluster.local.servers import wait_for_servers
-from cluster.local.supervisor import LOOK_SECONDS, Supervisor
+from cluster.local.supervisor import POLL_SECONDS, Supervisor
 from farm_core import running, scratch
 from farm_core.db import schema
 from farm_core.failure import Failure
@@ -101,7 +101,7 @@ class LocalFarm:
         deadline = time.monotonic() + READY_SECONDS
         next_line = time.monotonic() + PROGRESS_SECONDS
         while not ended():
-            self.look()
+            self.poll()
             self._check_parts()
             failing = _failing_checks(self._options.host, self._options.port)
             if not failing:
@@ -114,17 +114,17 @@ class LocalFarm:
                 raise ServerFailed(
                     f"{late} (not working: {failing}); ./farm doctor checks every part, and the logs are in {self._data / 'logs'}"
                 )
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         return False
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Restart dead parts. Check the disks and the logs."""
-        self._cluster.look()
-        self._stores.look()
-        self._services.look()
+        self._cluster.poll()
+        self._stores.poll()
+        self._services.poll()
         for watch in self._disks:
-            watch.look()
-        self._logs.look()
+            watch.poll()
+        self._logs.poll()
 
     def _check_disk(self) -> None:
         """Raise DiskFull before the slow start of Ray. Postgres repeats the check for other commands."""

@@ -13,7 +13,7 @@ from farm_core.telemetry import logs
 _log = logs.logger(__name__)
 
 LOG_BYTES: Final = 50_000_000
-LOOK_SECONDS: Final = 60.0
+POLL_SECONDS: Final = 60.0
 
 
 class LogWatch:
@@ -27,11 +27,11 @@ class LogWatch:
         self._clock = clock
         self._due = clock()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check the logs if the check is due."""
         if self._clock() < self._due:
             return
-        self._due = self._clock() + LOOK_SECONDS
+        self._due = self._clock() + POLL_SECONDS
         for folder in self._folders:
             for path in folder.glob("*.log"):
                 try:

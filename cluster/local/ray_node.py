@@ -31,7 +31,7 @@ from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port  # type: 
 from cluster.local.ray_head import free_port
 
 ADDRESS: Final = "127.0.0.1"
-LOOK_SECONDS: Final = 0.5
+POLL_SECONDS: Final = 0.5
 REGISTER_SECONDS: Final = 100.0
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
 """Ray's minimum. Frames never pass through the object store."""
@@ -81,10 +81,10 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
             for name, processes in list(self.all_processes.items()):
                 status = processes[0].process.poll()
                 if status in _CLEAN_STATUSES:
-                    time.sleep(LOOK_SECONDS)  # a SIGTERM to the whole group also ends this process, with status 0
+                    time.sleep(POLL_SECONDS)  # a SIGTERM to the whole group also ends this process, with status 0
                 if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
 def agent_ports() -> dict[str, int]:

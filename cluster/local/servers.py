@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from cluster.embedded.process import ServerFailed
 from farm_core.accounts.secret import farm_secret
 from farm_core.db import answering
-from farm_core.db.answering import ANSWER_SECONDS, LOOK_SECONDS, STARTING_SECONDS
+from farm_core.db.answering import ANSWER_SECONDS, POLL_SECONDS, STARTING_SECONDS
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
@@ -44,7 +44,7 @@ def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: flo
             if not waits:
                 _log.warning("waits for a server to answer", server=server.name, reason=fault, seconds=seconds)
             waits = True
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
 
 
 def _servers(settings: Settings) -> Iterator[_Server]:

@@ -12,7 +12,7 @@ from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
 
-LOOK_SECONDS: Final = 0.2
+POLL_SECONDS: Final = 0.2
 RESTART_SECONDS_MAX: Final = 10.0
 FAILURES_MAX: Final = 3
 """Number of deaths during the start after which a part is given up."""
@@ -34,7 +34,7 @@ class Supervisor:
             self._started.append(part)
             part.start()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Restart dead parts: at once the first time, then with increasing delays if they die again soon."""
         now = self._clock()
         for part in self._started:

@@ -16,7 +16,7 @@ _log = logs.logger(__name__)
 
 STARTING_SECONDS: Final = 30.0
 ANSWER_SECONDS: Final = 5
-LOOK_SECONDS: Final = 0.5
+POLL_SECONDS: Final = 0.5
 
 
 def fault_of(url: str) -> str | None:
@@ -47,4 +47,4 @@ def wait_until_answering(url: str) -> None:
         if not waits:
             _log.warning("waits for a server to answer", server="the database", reason=fault, seconds=STARTING_SECONDS)
         waits = True
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)

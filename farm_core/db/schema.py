@@ -15,7 +15,7 @@ from farm_core.db.urls import CONNECT_SECONDS, libpq_url
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 WAIT_SECONDS: Final = 30.0
-LOOK_SECONDS: Final = 0.05
+POLL_SECONDS: Final = 0.05
 
 
 def ensure(url: str) -> None:
@@ -34,7 +34,7 @@ def wait(url: str) -> None:
     """
     deadline, wanted = time.monotonic() + WAIT_SECONDS, newest()
     while (version(url) or "") < wanted and time.monotonic() < deadline:
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
 
 
 def newest() -> str:

@@ -30,8 +30,8 @@ def test_a_large_log_is_moved_aside_and_its_process_writes_on(tmp_path: Path, mo
     for letter in "abc":
         Path(f"{go}-{letter}").touch()
         _appears(log, letter * 100)
-        watch.look()
-        now += log_files.LOOK_SECONDS
+        watch.poll()
+        now += log_files.POLL_SECONDS
     assert writer.wait(HANG_SECONDS) == 0
     assert (tmp_path / "api.log.1").read_text() == f"{'a' * 100}\n{'b' * 100}\n"
     assert log.read_text() == f"{'c' * 100}\n"

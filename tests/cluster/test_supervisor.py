@@ -56,8 +56,8 @@ def test_a_part_that_dies_is_started_again_and_the_others_are_left_alone() -> No
     setting = Setting()
     supervisor, (_, api) = setting.supervisor("postgres", "api")
     api.alive = False
-    supervisor.look()
-    supervisor.look()
+    supervisor.poll()
+    supervisor.poll()
     assert setting.log == ["start postgres", "start api", "start api"]
 
 
@@ -69,7 +69,7 @@ def test_a_part_that_does_not_come_up_is_tried_later_and_later() -> None:
     for step in range(400):
         setting.now = step / 10
         before = len(setting.log)
-        supervisor.look()
+        supervisor.poll()
         starts += [setting.now] * (len(setting.log) - before)
     pauses = [round(later - earlier, 1) for earlier, later in pairwise(starts)]
     assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
@@ -82,7 +82,7 @@ def test_a_part_that_dies_again_and_again_is_named() -> None:
         assert supervisor.failing("dying") is None
         dying.alive = False
         setting.now += 5
-        supervisor.look()
+        supervisor.poll()
     assert supervisor.failing("dying") is dying
     assert supervisor.failing("steady") is None
     assert steady.alive
@@ -97,7 +97,7 @@ def test_a_part_that_keeps_dying_is_logged_with_its_reason() -> None:
         dying.alive = False
         setting.now += 5
         with capture_logs() as lines:
-            supervisor.look()
+            supervisor.poll()
         reasons += [line.get("reason") for line in lines]
     assert reasons == [None, None, "OSError: Address already in use"]
 

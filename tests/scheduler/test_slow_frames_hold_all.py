@@ -35,7 +35,7 @@ class SlowAccount:
         monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 0.1)
         monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.05)
         monkeypatch.setattr(duration_estimator, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
-        monkeypatch.setattr(task_watcher, "LOOK_SECONDS", 0.02)
+        monkeypatch.setattr(task_watcher, "POLL_SECONDS", 0.02)
         monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.02)
 
         def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:

@@ -213,7 +213,7 @@ def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
 def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
     database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(still_drawing, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(still_drawing, "POLL_SECONDS", 0.02)
     frame_seconds_max = still_drawing.FRAME_SECONDS_MAX
     monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", 0.1)
     go_on, restarted = threading.Event(), []

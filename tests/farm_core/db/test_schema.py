@@ -15,7 +15,7 @@ pytestmark = pytest.mark.service
 def test_a_program_waits_until_another_one_has_made_the_tables(empty_database_url: str) -> None:
     waiting = threading.Thread(target=schema.wait, args=(empty_database_url,), daemon=True)
     waiting.start()
-    waiting.join(4 * schema.LOOK_SECONDS)
+    waiting.join(4 * schema.POLL_SECONDS)
     assert waiting.is_alive()
     schema.ensure(empty_database_url)
     waiting.join(HANG_SECONDS)
