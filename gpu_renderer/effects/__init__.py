@@ -14,6 +14,7 @@ from gpu_renderer.effects.bake import Baked, Baking, bake, baking, container_pad
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
+    chain_in_place,
     has_chain,
     is_movable_glow,
     is_pointwise_stack,
@@ -21,7 +22,6 @@ from gpu_renderer.effects.chain import (
     keeps_opaque,
     moves_within_box,
     pointwise_passes,
-    retouch,
     shadow_offsets,
     spread_px,
 )
@@ -34,9 +34,9 @@ from gpu_renderer.effects.values import EffectValues, Route, resolve
 
 __all__ = [
     "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
-    "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "color_stage", "container_padding_px", "drawn",
-    "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow", "is_pointwise_stack", "is_resampled",
-    "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box", "needs_baking", "noise", "only_glow", "particles",
-    "pointwise_passes", "resolve",
-    "retouch", "shadow_offsets", "spread_px", "stylise", "tones", "warp", "windows",
+    "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "chain_in_place", "color_stage",
+    "container_padding_px", "drawn", "every_effect", "find", "flattened", "grading", "has_chain", "is_movable_glow",
+    "is_pointwise_stack", "is_resampled", "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box",
+    "needs_baking", "noise", "only_glow", "particles", "pointwise_passes", "resolve", "shadow_offsets", "spread_px",
+    "stylise", "tones", "warp", "windows",
 ]  # fmt: skip

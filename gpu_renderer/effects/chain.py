@@ -63,7 +63,7 @@ def buffer_chain(
     return _run_passes(EffectChain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
 
 
-def retouch(
+def chain_in_place(
     painter: Painter,
     target: Target,
     effects: Iterable[EffectSnapshot],

@@ -123,7 +123,7 @@ def adjust(
     where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, scene.still_scale, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
-        effects.retouch(painter, into, layer.effects, where, rects, first=grading)
+        effects.chain_in_place(painter, into, layer.effects, where, rects, first=grading)
         return
     for part in rects:
         region = part.intersection(into.region)

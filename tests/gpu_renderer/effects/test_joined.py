@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_renderer.effects import PointwisePass, chain, every_effect, retouch
+from gpu_renderer.effects import PointwisePass, chain, chain_in_place, every_effect
 from gpu_renderer.effects.passes import JOINED_MAX
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -118,7 +118,7 @@ def test_parts_of_a_picture_give_the_same_bytes(painter: Painter, apart: Painter
     for each in (painter, apart):
         target = target_of(each, light())
         rects = (Region(0, 0, 20, 9), Region(40, 20, 20, 20))
-        retouch(each, target, STACK[:4], scene_of(light()), rects, first=GRADE)
+        chain_in_place(each, target, STACK[:4], scene_of(light()), rects, first=GRADE)
         found.append(target.read().tobytes())
         each.pool.give_back(target)
     assert found[0] == found[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.effects import Effect, EffectScene, chain, every_effect, is_pointwise_stack, retouch
+from gpu_renderer.effects import Effect, EffectScene, chain, chain_in_place, every_effect, is_pointwise_stack
 from gpu_renderer.errors import ShaderError
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -103,7 +103,7 @@ def test_an_effect_runs_over_parts_of_a_picture_and_leaves_the_rest(painter: Pai
     source, stack = faded(), (entry("noise", amount=50.0), entry("fill", opacity=50.0))
     whole = chained(painter, source, *stack)
     target = target_of(painter, source)
-    retouch(painter, target, stack, scene_of(source), (Region(0, 0, 20, 9), Region(40, 20, 20, 20)))
+    chain_in_place(painter, target, stack, scene_of(source), (Region(0, 0, 20, 9), Region(40, 20, 20, 20)))
     found = buffer_of(target)
     painter.pool.give_back(target)
     expected = np.asarray(source, np.float16).astype(np.float64)
