@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from cluster.observing.alerts import ALERTS, rules, runbook
-from cluster.observing.board import PANELS, page
+from cluster.observing.dashboard import PANELS, page
 from farm_core.settings import Settings
 from farm_core.telemetry.metrics import REGISTRY
 
@@ -99,11 +99,11 @@ def test_the_chart_has_values_for_everything_it_names() -> None:
                 found = found[word]
 
 
-def test_the_board_is_the_one_that_the_table_makes() -> None:
+def test_the_dashboard_file_is_generated_from_the_table() -> None:
     assert (CLUSTER / "observing" / "grafana.json").read_text() == page()
 
 
-def test_board_and_alerts_use_only_metrics_that_are_exported() -> None:
+def test_dashboard_and_alerts_use_only_metrics_that_are_exported() -> None:
     import api.app
     import scheduler.metrics
 

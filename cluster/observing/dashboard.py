@@ -1,4 +1,4 @@
-"""Grafana dashboard, generated from a table by `python -m cluster.observing.board > cluster/observing/grafana.json`.
+"""Grafana dashboard, generated from a table by `python -m cluster.observing.dashboard > cluster/observing/grafana.json`.
 
 A test compares the file with the table.
 """
@@ -37,7 +37,7 @@ WIDTH: Final = 24 // COLUMNS
 HEIGHT: Final = 8
 
 
-def board() -> dict[str, Any]:
+def dashboard() -> dict[str, Any]:
     """Return the dashboard in Grafana's import format."""
     return {
         "title": "Render farm",
@@ -67,7 +67,7 @@ def _panel(number: int, title: str, unit: str, expression: str, legend: str) -> 
 
 def page() -> str:
     """Return the text of `grafana.json`."""
-    return json.dumps(board(), indent=2) + "\n"
+    return json.dumps(dashboard(), indent=2) + "\n"
 
 
 if __name__ == "__main__":
