@@ -46,7 +46,7 @@ from gpu_renderer.pipeline import (
     ShouldStop,
     write_pictures,
 )
-from gpu_renderer.sound import HeardSounds
+from gpu_renderer.sound import AnalysedSounds
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as snapshot_at
 from motion.model.composition import Composition
@@ -141,7 +141,7 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
         self._contents = Contents(fonts, self._media, name_source=self._source_name)
-        self._sounds = HeardSounds(resolve_media, self._source_name)
+        self._sounds = AnalysedSounds(resolve_media, self._source_name)
         self._renderer = FrameRenderer(
             session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent,
             still_scale=output.still_scale,

@@ -22,7 +22,7 @@ from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import MediaUndecodable, is_of_machine
 from motion.errors import PropertyRefused
-from motion.evaluate.hearing import BUCKETS, Envelope
+from motion.evaluate.audio_analysis import BUCKETS, Envelope
 from motion.model.composition import Composition
 from motion.schema.stored import Document
 from motion.sound.channels import at_most_stereo
@@ -37,7 +37,7 @@ GAP_SAMPLES: Final = RATE // 50
 CHANNELS_MAX: Final = 64
 RATE_MIN: Final = 1000
 """Minimum sample rate, Hz. Resampling one packet of a lower rate would produce gigabytes."""
-HEARD_SECONDS_MAX: Final = 7200.0
+ANALYSED_SECONDS_MAX: Final = 7200.0
 """Limit of the total duration of files whose sound the pictures show. Two hours of stereo take 2.8 GB of scratch."""
 MIXED_SECONDS_MAX: Final = 12 * 3600.0
 """Limit of the total duration of a mix's files, including silence. Twelve hours of stereo take 17 GB of scratch."""
@@ -127,8 +127,8 @@ class JobSound:
         return found
 
 
-class HeardSounds:
-    """Sounds that pictures visualise, by source. Implements `Sounds` of `motion.evaluate.hearing`.
+class AnalysedSounds:
+    """Sounds that pictures visualise, by source. Implements `Sounds` of `motion.evaluate.audio_analysis`.
 
     A file is decoded at its first use into a scratch file that is unlinked at once. Its space is freed with the mapping, even
     if the process is killed. `name_source` returns the layer name of a source for warnings.
@@ -139,7 +139,7 @@ class HeardSounds:
         self._files: dict[str, FileSound | None] = {}
         self._envelopes: dict[str, Envelope] = {}
         self._faults: dict[str, None] = {}
-        self._seconds_left = HEARD_SECONDS_MAX
+        self._seconds_left = ANALYSED_SECONDS_MAX
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -177,13 +177,13 @@ class HeardSounds:
     def _decoded(self, source: str) -> FileSound | None:
         if not source:
             return None
-        with TemporaryDirectory(prefix="heard-") as folder:
+        with TemporaryDirectory(prefix="analysed-") as folder:
             path = _file_of(source, self._resolve, Path(folder) / "embedded")
             if path is None or not path.is_file():
                 self._faults[f"There is nothing at {source[:SOURCE_SHOWN_MAX]}: pictures do not show its sound."] = None
                 return None
             if self._seconds_left <= 0.0:
-                hours = HEARD_SECONDS_MAX / 3600
+                hours = ANALYSED_SECONDS_MAX / 3600
                 self._faults[f"{self._name_source(source)}: pictures can show {hours:g} hours of sound in all."] = None
                 return None
             found = decoded(path, Path(folder) / "samples", 0.0, self._seconds_left)

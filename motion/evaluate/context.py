@@ -11,10 +11,10 @@ from typing import Protocol
 from motion.errors import PropertyRefused
 from motion.evaluate import affine
 from motion.evaluate.affine import Affine
+from motion.evaluate.audio_analysis import Sounds
 from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.cloner import Clone, Guide
 from motion.evaluate.data_keyframes import DataValue, sample_data
-from motion.evaluate.hearing import Sounds
 from motion.evaluate.keyframes import sample_scalar
 from motion.model.composition import Composition, Plan
 from motion.model.layer import Layer, Moving

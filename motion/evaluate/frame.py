@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from motion.evaluate import hearing, keyframe_phase, shutter, space, stacks
+from motion.evaluate import audio_analysis, keyframe_phase, shutter, space, stacks
 from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.constant_parts import constant_part, depends_on_itself
 from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
@@ -45,7 +45,7 @@ def snapshot(
     time_seconds: float,
     output_fps: float | None = None,
     measure: MeasureText | None = None,
-    sounds: hearing.Sounds | None = None,
+    sounds: audio_analysis.Sounds | None = None,
 ) -> Snapshot:
     """Return the composition at a time: pure, every number finite. `output_fps` only sets the length of the motion blur.
 
@@ -70,7 +70,7 @@ def snapshot(
 
 def shared_frame(
     composition: Composition, output_fps: float, measure: MeasureText | None,
-    sounds: hearing.Sounds | None = None, time_seconds: float = 0.0,
+    sounds: audio_analysis.Sounds | None = None, time_seconds: float = 0.0,
 ) -> FrameContext:  # fmt: skip
     """Return the state shared by the evaluation contexts of a frame, which is at a time of the composition."""
 

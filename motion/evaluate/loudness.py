@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from motion.evaluate.audio_analysis import Sounds
 from motion.evaluate.context import EvaluationContext
-from motion.evaluate.hearing import Sounds
 from motion.evaluate.nesting import inside
 from motion.model.content import InstanceContent, SoundContent
 from motion.model.layer import Layer

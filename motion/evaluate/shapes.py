@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion.evaluate import affine, booleans, hearing, path_ops
+from motion.evaluate import affine, audio_analysis, booleans, path_ops
 from motion.evaluate.booleans import CombinedOutline
 from motion.evaluate.boxes import box, is_pinned, radii
 from motion.evaluate.context import EvaluationContext, Values
@@ -62,7 +62,7 @@ def _waveform(
     context: EvaluationContext, settings: WaveformSettings, values: Values, size: tuple[float, float]
 ) -> Run | None:
     time = 0.0 if settings.window_seconds is None else values.time
-    return hearing.waveform(context.frame.composition, context.frame.sounds, settings, size, time)
+    return audio_analysis.waveform(context.frame.composition, context.frame.sounds, settings, size, time)
 
 
 def outline(content: ShapeContent, values: Values) -> tuple[Run, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from motion.evaluate import css_color, hearing
+from motion.evaluate import audio_analysis, css_color
 from motion.evaluate.context import EvaluationContext, Values
 from motion.model.layer import Effect
 from motion.shown_sound import SPECTRUM
@@ -63,7 +63,7 @@ def _effect(context: EvaluationContext, effect: Effect, values: Values) -> Effec
     sounds = context.frame.sounds
     if effect.still.type != SPECTRUM or sounds is None:
         return sampled
-    bands = hearing.spectrum(context.frame.composition, sounds, sampled, values.time)
+    bands = audio_analysis.spectrum(context.frame.composition, sounds, sampled, values.time)
     others = tuple(pair for pair in sampled.stored if pair[0] != "magnitudes")
     return replace(sampled, stored=(*others, ("magnitudes", bands)))
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer import sound
-from gpu_renderer.sound import HeardSounds, JobSound, decoded
+from gpu_renderer.sound import AnalysedSounds, JobSound, decoded
 from motion.build import build
 from motion.notices import of_lines
 from tests.gpu_renderer.documents import Record, document, layer
@@ -63,14 +63,14 @@ def test_a_sound_of_a_sample_a_second_is_none(tmp_path: Path) -> None:
 
 
 def test_pictures_show_so_much_sound_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sound, "HEARD_SECONDS_MAX", 1.5)
+    monkeypatch.setattr(sound, "ANALYSED_SECONDS_MAX", 1.5)
     for name in "abc":
         write_wave(tmp_path / name, sine(1000, 1.0))
-    heard = HeardSounds(lambda src: tmp_path / src, lambda src: f"Layer “{src}”")
-    envelopes = [heard.envelope(name) for name in "abc"]
+    analysed = AnalysedSounds(lambda src: tmp_path / src, lambda src: f"Layer “{src}”")
+    envelopes = [analysed.envelope(name) for name in "abc"]
     assert [None if one is None else round(one.seconds, 3) for one in envelopes] == [1.0, 0.5, None]
-    assert [(notice.code, notice.layer) for notice in of_lines(heard.warnings)] == [("media_undecodable", "c")]
-    heard.close()
+    assert [(notice.code, notice.layer) for notice in of_lines(analysed.warnings)] == [("media_undecodable", "c")]
+    analysed.close()
 
 
 def test_a_mix_holds_so_much_sound_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ import pytest
 from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.sound_track import pcm16, write_wav
-from gpu_renderer.sound import HeardSounds, JobSound, decoded, stated_seconds
+from gpu_renderer.sound import AnalysedSounds, JobSound, decoded, stated_seconds
 from motion.build import build
 from motion.notices import of_lines
 from tests.descriptors import descriptors_left
@@ -247,35 +247,37 @@ def test_sound_in_too_many_pieces_is_left_out_and_reported(tmp_path: Path) -> No
 
 class TestShownInPictures:
     @pytest.fixture
-    def heard(self, tmp_path: Path) -> Iterator[HeardSounds]:
-        sounds = HeardSounds(lambda src: tmp_path / src, lambda src: f"Layer “{src}”")
+    def analysed(self, tmp_path: Path) -> Iterator[AnalysedSounds]:
+        sounds = AnalysedSounds(lambda src: tmp_path / src, lambda src: f"Layer “{src}”")
         yield sounds
         sounds.close()
 
-    def test_an_envelope_holds_the_peaks_of_equal_parts_of_the_file(self, tmp_path: Path, heard: HeardSounds) -> None:
+    def test_an_envelope_holds_the_peaks_of_equal_parts_of_the_file(
+        self, tmp_path: Path, analysed: AnalysedSounds
+    ) -> None:
         write_wave(tmp_path / "a.wav", np.repeat([0.0, 0.2, -0.9, 0.1], RATE // 4))
-        found = heard.envelope("a.wav")
+        found = analysed.envelope("a.wav")
         assert found is not None
         assert found.seconds == 1.0
         assert [found.peaks[part] for part in (0, 255, 256, 600, 1023)] == pytest.approx(
             [0, 0, 0.2, 0.9, 0.1], abs=1e-3
         )
 
-    def test_a_spectrum_is_silent_outside_of_the_file(self, tmp_path: Path, heard: HeardSounds) -> None:
+    def test_a_spectrum_is_silent_outside_of_the_file(self, tmp_path: Path, analysed: AnalysedSounds) -> None:
         write_wave(tmp_path / "a.wav", np.full(RATE, 0.5))
         weights, lowest = np.hanning(1024), []
         for first in (0, RATE - 100, RATE + 1, -1):
-            found = heard.magnitudes("a.wav", first)
+            found = analysed.magnitudes("a.wav", first)
             assert found is not None
             lowest.append(found[0])
         assert lowest == pytest.approx([0.5 * weights.sum(), 0.5 * weights[:100].sum(), 0, 0], rel=1e-3)
 
-    def test_a_sound_that_cannot_be_decoded_is_reported_once(self, tmp_path: Path, heard: HeardSounds) -> None:
+    def test_a_sound_that_cannot_be_decoded_is_reported_once(self, tmp_path: Path, analysed: AnalysedSounds) -> None:
         (tmp_path / "text.wav").write_text("no sound")
         for _ in range(2):
-            assert heard.envelope("gone.wav") is None
-            assert heard.magnitudes("text.wav", 0) is None
-        assert [notice.code for notice in of_lines(heard.warnings)] == ["media_missing", "media_undecodable"]
+            assert analysed.envelope("gone.wav") is None
+            assert analysed.magnitudes("text.wav", 0) is None
+        assert [notice.code for notice in of_lines(analysed.warnings)] == ["media_missing", "media_undecodable"]
 
     @pytest.mark.gl
     @pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")

@@ -1,4 +1,4 @@
-"""Sound for drawing: envelopes, outlines of waveforms, bands of a spectrum (audio.md 3.2 and 3.3)."""
+"""Analyse sound for drawing: envelopes of files, outlines of waveforms, bands of spectra (audio.md 3.2 and 3.3)."""
 
 from __future__ import annotations
 

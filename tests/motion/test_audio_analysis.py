@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from motion.evaluate import snapshot
-from motion.evaluate.hearing import RATE, Envelope
+from motion.evaluate.audio_analysis import RATE, Envelope
 from motion.snapshot import CompositionSource, LayerSnapshot, MissingSource, ShapeSource, Transform2D
 from motion.sound.spectrum import WINDOW, magnitudes
 from motion.template import media_sources
