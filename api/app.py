@@ -36,10 +36,10 @@ from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
 from console.app import create_console
 from farm_core import redis
-from farm_core.account_turns import AccountTurns
 from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, FollowingClock
+from farm_core.concurrency_limit import ConcurrencyLimit
 from farm_core.db.database import Database
 from farm_core.db.postgres_clock import keep_following
 from farm_core.db.shares import CredentialAccounts
@@ -57,7 +57,8 @@ POOL_CONNECTIONS: Final = 12
 LARGE_BODIES: Final = 2
 UPLOADS: Final = 8
 """Most concurrent large bodies (in memory) and uploads (on disk) of an account in one process."""
-TURN_SECONDS: Final = 60.0
+SLOT_SECONDS: Final = 60.0
+"""Time that a request waits for a slot before it is refused."""
 
 PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, batches)
 """Routers under `/api/v1`."""
@@ -89,8 +90,8 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
         sandbox=Sandbox(),
-        body_turns=AccountTurns(LARGE_BODIES, TURN_SECONDS, "Too many large requests of this account at once."),
-        upload_turns=AccountTurns(UPLOADS, TURN_SECONDS, "Too many uploads of this account at once."),
+        large_bodies=ConcurrencyLimit(LARGE_BODIES, SLOT_SECONDS, "Too many large requests of this account at once."),
+        uploads=ConcurrencyLimit(UPLOADS, SLOT_SECONDS, "Too many uploads of this account at once."),
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 from starlette.requests import HTTPConnection
 
-from farm_core.account_turns import AccountTurns
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock
+from farm_core.concurrency_limit import ConcurrencyLimit
 from farm_core.db.database import Database
 from farm_core.db.shares import CredentialAccounts
 from farm_core.net.resolver import AccountLookups
@@ -41,9 +41,8 @@ class AppState:
     progress: ProgressReader
     changes: ChangePublisher
     sandbox: Sandbox
-    body_turns: AccountTurns
-    """Limit of an account's concurrent large bodies."""
-    upload_turns: AccountTurns
+    large_bodies: ConcurrencyLimit
+    uploads: ConcurrencyLimit
 
 
 def app_state_of(request: HTTPConnection) -> AppState:

@@ -19,13 +19,13 @@ CONTAINERS_MANY: Final = 10_000
 LARGE_PER_MINUTE: Final = 60
 
 
-def turn(state: AppState, account_id: str, request: Request) -> AbstractAsyncContextManager[None]:
+def slot(state: AppState, account_id: str, request: Request) -> AbstractAsyncContextManager[None]:
     """Return a context that limits the account's concurrent large bodies. Enter it before reading and leave it after
     the answer.
     """
     announced = request.headers.get("content-length", "0")
     is_large = "transfer-encoding" in request.headers or not announced.isdigit() or int(announced) > LARGE_BYTES
-    return state.body_turns.turn(account_id) if is_large else nullcontext()
+    return state.large_bodies.slot(account_id) if is_large else nullcontext()
 
 
 def is_large(body: bytes) -> bool:

@@ -72,8 +72,8 @@ class FarmRoute(HeadRoute):
             caller = request.state.caller = await admit(request, need)
             strict = JSONRequest(request.scope, request.receive)
             account_id = caller.account.id
-            turn = large_bodies.turn(app_state_of(request), account_id, request) if reads_json else nullcontext()
-            async with turn:
+            slot = large_bodies.slot(app_state_of(request), account_id, request) if reads_json else nullcontext()
+            async with slot:
                 if reads_json:
                     await _read_json(strict, account_id, may_be_empty=may_be_empty)
                 response = await handle(strict)

@@ -46,7 +46,7 @@ async def received(request: Request, account_id: str, limit_bytes: int | None) -
 
     Raises BadRequest, RateLimited, or UploadTooLarge with the file's true size (bytes above the limit are counted, not kept).
     """
-    async with app_state_of(request).upload_turns.turn(account_id), _stored(request, limit_bytes) as upload:
+    async with app_state_of(request).uploads.slot(account_id), _stored(request, limit_bytes) as upload:
         yield upload
 
 

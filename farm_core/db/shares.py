@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry, PoolProxiedConnection
 from sqlalchemy.util import await_only
 
-from farm_core.account_turns import AccountTurns
+from farm_core.concurrency_limit import ConcurrencyLimit
 
 CONNECTIONS_PER_ACCOUNT: Final = 3
 _KEYS_MAX: Final = 10_000
@@ -23,10 +23,10 @@ _KEYS_MAX: Final = 10_000
 
 @dataclass(slots=True)
 class Holder:
-    """One request of an account. While it has a connection, further ones need no turn: it would wait for itself."""
+    """One request of an account. While it has a connection, further ones need no slot: it would wait for itself."""
 
     account: str
-    turns: int = CONNECTIONS_PER_ACCOUNT
+    slots: int = CONNECTIONS_PER_ACCOUNT
     connections: int = 0
 
 
@@ -45,9 +45,9 @@ class CredentialAccounts:
         self._known: OrderedDict[str, str] = OrderedDict()
 
     def holder(self, digest: str) -> Holder:
-        """Return a new request of the credential's account. An unknown credential has a single turn."""
+        """Return a new request of the credential's account. An unknown credential has a single slot."""
         account = self._known.get(digest)
-        return Holder(digest, turns=1) if account is None else Holder(account)
+        return Holder(digest, slots=1) if account is None else Holder(account)
 
     def learn(self, digest: str, account: str) -> None:
         """Remember the account of a credential. The oldest entries are forgotten first."""
@@ -57,30 +57,30 @@ class CredentialAccounts:
 
 
 class SharedPool(AsyncAdaptedQueuePool):
-    """Pool with CONNECTIONS_PER_ACCOUNT turns for each account. A request waits for a turn as long as for a full
+    """Pool with CONNECTIONS_PER_ACCOUNT slots for each account. A request waits for a slot as long as for a full
     pool."""
 
     _sqla_logger_namespace = "sqlalchemy.pool.SharedPool"
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._turns = AccountTurns(CONNECTIONS_PER_ACCOUNT, self.timeout())
+        self._slots = ConcurrencyLimit(CONNECTIONS_PER_ACCOUNT, self.timeout())
         self._held: dict[ConnectionPoolEntry, tuple[Holder, str | None]] = {}
-        """For each connection, the request that has it and the account whose turn it uses."""
+        """For each connection, the request that has it and the account whose slot it uses."""
 
     def connect(self) -> PoolProxiedConnection:
-        """Return a connection. Raises RateLimited if no turn of the account becomes free in time."""
+        """Return a connection. Raises RateLimited if no slot of the account becomes free in time."""
         holder = HOLDER.get()
         if holder is None:
             return super().connect()
         account = None if holder.connections else holder.account
         if account is not None:
-            await_only(self._turns.take(account, holder.turns))
+            await_only(self._slots.acquire(account, holder.slots))
         try:
             connection = super().connect()
         except BaseException:
             if account is not None:
-                self._turns.give(account)
+                self._slots.release(account)
             raise
         holder.connections += 1
         record: ConnectionPoolEntry = connection._connection_record
@@ -93,4 +93,4 @@ class SharedPool(AsyncAdaptedQueuePool):
         if holder is not None:
             holder.connections -= 1
         if account is not None:
-            self._turns.give(account)
+            self._slots.release(account)
