@@ -16,10 +16,10 @@ from api.app import app_state_from, create_app
 from api.server import config, listeners
 from farm_core import running
 from farm_core.db import schema
-from farm_core.failure import status_of
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.telemetry import logs, traces
+from farm_core.user_error import status_of
 
 DRAIN_SECONDS = 20
 

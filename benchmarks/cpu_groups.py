@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 ROOT: Final = Path("/sys/fs/cgroup")
 ROUNDS, ROUND_SECONDS = 50, 0.1
@@ -18,7 +18,7 @@ PERIOD_US: Final = 250_000
 """Period of a limit: the kernel stops a group that has used its share until the next period."""
 
 
-class NoShares(Failure):
+class NoShares(UserError):
     """The kernel does not let this process limit others."""
 
 

@@ -21,7 +21,7 @@ from benchmarks.scaling import scene
 from benchmarks.served import Rendered, ServedFarm, served_farm
 from cluster.local.machine import BASE_BYTES
 from examples.documents import bundle
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 SEGMENTS: Final = {16: 8, 64: 4}
 """Numbers of workers, with the segments for each where all have work of their own. A segment is one second."""
@@ -36,7 +36,7 @@ STALL_SECONDS: Final = 180.0
 ACTOR: Final = "ray::RenderActor"
 
 
-class TooManyWorkers(Failure):
+class TooManyWorkers(UserError):
     """The machine cannot run so many workers."""
 
 

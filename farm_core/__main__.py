@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 CLIENT: Final = Path(__file__).resolve().parents[1] / "clients" / "python"
 """The API client in the checkout. An installed farm has it as a package."""
@@ -74,8 +74,8 @@ def main(words: list[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` has closed the pipe; drop the buffered output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
-    except Failure as failure:
-        return _failed(str(failure))
+    except UserError as error:
+        return _failed(str(error))
     except OSError as error:
         return _failed(_described(error))
     return status
@@ -161,8 +161,8 @@ def script() -> int:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         importlib.import_module("cluster.setup.installed").prepare()
-    except Failure as failure:
-        return _failed(str(failure))
+    except UserError as error:
+        return _failed(str(error))
     return main()
 
 

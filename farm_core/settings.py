@@ -20,8 +20,8 @@ from dotenv.parser import parse_stream
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from farm_core.failure import Failure
 from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.user_error import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 ENV_FILE: Final = ".env"
@@ -115,7 +115,7 @@ RayAddresses = Annotated[
 ]
 
 
-class BadSettings(Failure):
+class BadSettings(UserError):
     """A variable has an invalid value; the message names each one."""
 
 

@@ -20,7 +20,6 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.clock import FollowingClock
 from farm_core.db import schema
 from farm_core.db.database import Database
-from farm_core.failure import status_of
 from farm_core.net.fetch import Guard
 from farm_core.net.resolver import patient_resolver
 from farm_core.progress.changes import ChangePublisher
@@ -31,6 +30,7 @@ from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.telemetry import logs, traces
+from farm_core.user_error import status_of
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler

@@ -14,7 +14,7 @@ import tarfile
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -25,7 +25,7 @@ STORED: Final = ("objects", "types")
 """Folders of the local storage that a backup contains. Partial files are left out."""
 
 
-class BadBackup(Failure):
+class BadBackup(UserError):
     """The file is not a backup that this version can restore."""
 
 

@@ -21,10 +21,10 @@ from farm_core.audit.log import record
 from farm_core.cli.acting import command_line_actor
 from farm_core.db import migrate, schema
 from farm_core.db.database import Database
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 
-class RestoreFailed(Failure):
+class RestoreFailed(UserError):
     """The backup could not be restored. The data folder is unchanged."""
 
 

@@ -19,8 +19,8 @@ import psycopg
 from cluster.backups import archive as layout
 from cluster.embedded import postgres
 from farm_core import scratch
-from farm_core.failure import Failure
 from farm_core.power_loss import sync_file, sync_folder
+from farm_core.user_error import UserError
 
 _OBJECTS: Final = "SELECT DISTINCT key FROM object_charges WHERE key !~ '^(presets|inputs|batches)/'"
 """The others lie in the database."""
@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 """Callback with the bytes copied and the total bytes."""
 
 
-class BackupFailed(Failure):
+class BackupFailed(UserError):
     """The backup could not be written."""
 
 

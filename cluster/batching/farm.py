@@ -17,15 +17,15 @@ from render_farm_client.retrying import poll_pauses
 
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Outcome, Row
-from farm_core.failure import Failure
 from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
+from farm_core.user_error import UserError
 
 ROWS_MAX: Final = 1000
 FILE_GONE: Final = (403, 404, 409)
 """HTTP statuses of a deleted video or an expired link. The next run of the command renders the row again."""
 
 
-class BatchFailed(Failure):
+class BatchFailed(UserError):
     """The farm refused the batch."""
 
 

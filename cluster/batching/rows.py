@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 FAULTS_SHOWN_MAX: Final = 20
 
 
-class RowsRefused(Failure):
+class RowsRefused(UserError):
     """The rows cannot be rendered. The message lists every fault."""
 
     def __init__(self, faults: Sequence[str]) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 from cluster.backups import writer
 from cluster.backups.progress import progress_bar
 from farm_core.cli import data_folder
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 
-class CannotBackUp(Failure):
+class CannotBackUp(UserError):
     """This farm has no embedded stores to back up."""
 
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the backup. Raises Failure."""
+    """Write the backup. Raises UserError."""
     chosen, target = data_folder.settings_of(arguments), arguments.file.resolve()
     data = chosen.data_folder.resolve()
     if chosen.database_url is not None:

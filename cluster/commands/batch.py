@@ -21,13 +21,13 @@ from cluster.batching.local import LocalRenderer
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row, RowsRefused, read_rows, unused_columns
 from cluster.commands import connecting
-from farm_core.failure import Failure
 from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.user_error import UserError
 from gpu_renderer.commands import options
 from motion.errors import DocumentError
 
 
-class NoProject(Failure):
+class NoProject(UserError):
     """The project file is missing or invalid."""
 
 

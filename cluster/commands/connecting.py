@@ -12,14 +12,14 @@ from render_farm_client import AsyncFarmClient, FarmClient
 from cluster.local.accounts import session_token
 from farm_core import running
 from farm_core.cli.words import folder
-from farm_core.failure import Failure
 from farm_core.settings import settings
+from farm_core.user_error import UserError
 
 LOCAL: Final = "local"
 """Default account."""
 
 
-class NoFarm(Failure):
+class NoFarm(UserError):
     """No farm was named and none runs here. The message says how to name one."""
 
 

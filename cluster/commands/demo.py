@@ -24,9 +24,9 @@ from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
 from farm_core.cli.words import folder
-from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings, settings
 from farm_core.telemetry import logs
+from farm_core.user_error import UserError
 
 EXAMPLE: Final = ROOT / "examples" / "title-card.motion"
 PICTURE: Final = ROOT / "examples" / "media" / "logo.png"
@@ -40,7 +40,7 @@ EMBEDDED: Final = dict.fromkeys(
 """Settings that the demo clears, so that it never uses the servers or addresses of a real deployment."""
 
 
-class DemoFailed(Failure):
+class DemoFailed(UserError):
     """The demo's render failed. The message says why."""
 
 
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Render the example. Raises Failure."""
+    """Render the example. Raises UserError."""
     chosen = settings()
     chosen = chosen.model_copy(update=EMBEDDED | {"data_folder": arguments.data or chosen.data_folder / "demo"})
     logs.set_up(chosen.log_level)

@@ -17,13 +17,13 @@ from cluster.backups.moving import restore_to_stores
 from cluster.backups.progress import progress_bar
 from cluster.local.farm import lock_folder
 from farm_core.cli import data_folder
-from farm_core.failure import Failure
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
+from farm_core.user_error import UserError
 
 
-class CannotRestore(Failure):
+class CannotRestore(UserError):
     """This backup cannot be restored here."""
 
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Restore the backup. Raises Failure."""
+    """Restore the backup. Raises UserError."""
     chosen, source = data_folder.settings_of(arguments), arguments.file.resolve()
     data = chosen.data_folder.resolve()
     if not source.is_file():

@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from render_farm_client import ApiError, NoAnswer
 
 from cluster.commands import connecting
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 from gpu_renderer.commands.local import read_local
 from motion import template
 from motion.errors import DocumentError
@@ -31,7 +31,7 @@ BODY_BYTES_MAX: Final = 10_000_000
 """The API's limit for a request body."""
 
 
-class NotPublished(Failure):
+class NotPublished(UserError):
     """The project cannot be published. The message says why."""
 
 

@@ -23,7 +23,6 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
-from farm_core.failure import Failure
 from farm_core.jobs.models import Job
 from farm_core.settings import Settings
 from farm_core.stills.subject import composition_of
@@ -31,11 +30,12 @@ from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
+from farm_core.user_error import UserError
 from gpu_renderer.encode.formats import FORMATS
 from scheduler.ports import SegmentAssignment, VideoFormat
 
 
-class NothingToVerify(Failure):
+class NothingToVerify(UserError):
     """No completed job has this id."""
 
 

@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
 from farm_core.telemetry import logs
+from farm_core.user_error import UserError
 
 _log = logs.logger(__name__)
 
@@ -21,7 +21,7 @@ LOW_BYTES: Final = 200_000_000
 POLL_SECONDS: Final = 5.0
 
 
-class DiskFull(Failure):
+class DiskFull(UserError):
     """The disk has too little free space to start. The message says how much is needed."""
 
 

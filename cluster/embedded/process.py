@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 START_SECONDS = 60.0
 STOP_SECONDS = 20.0
 
 
-class ServerFailed(Failure):
+class ServerFailed(UserError):
     """An embedded server did not start. The message contains the end of its log."""
 
 

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 USER: Final = "render-farm"
 PROGRAMS: Final = Path("/var/lib/render-farm")
@@ -26,7 +26,7 @@ NEEDED: Final = (
 )  # fmt: skip
 
 
-class NoUnprivilegedUser(Failure):
+class NoUnprivilegedUser(UserError):
     """The system user or the copy of the programs cannot be created."""
 
 

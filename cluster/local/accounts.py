@@ -14,10 +14,10 @@ from farm_core.accounts.secret import farm_secret
 from farm_core.cli.connection import on_database
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database
-from farm_core.failure import Failure
 from farm_core.ids import new_id
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import console_url, create_link
+from farm_core.user_error import UserError
 
 TOKEN_SECONDS = 365 * 24 * 3600
 """Lifetime of a command's token. Batches and MCP servers run for days, and the token stays in memory."""
@@ -25,7 +25,7 @@ OPERATOR = "operator"
 """Account name of a new farm's operator."""
 
 
-class NoAccount(Failure):
+class NoAccount(UserError):
     """The farm has no account of this name."""
 
 

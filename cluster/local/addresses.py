@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 
-class AddressUnusable(Failure):
+class AddressUnusable(UserError):
     """A program cannot listen on the requested address."""
 
 

@@ -27,9 +27,9 @@ from cluster.local.servers import wait_for_servers
 from cluster.local.supervisor import POLL_SECONDS, Supervisor
 from farm_core import running, scratch
 from farm_core.db import schema
-from farm_core.failure import Failure
 from farm_core.settings import ROOT, Settings
 from farm_core.telemetry import logs
+from farm_core.user_error import UserError
 
 _log = logs.logger(__name__)
 
@@ -50,7 +50,7 @@ class Options:
     api_workers: int = 1
 
 
-class DataFolderBusy(Failure):
+class DataFolderBusy(UserError):
     """Another farm runs on the data folder."""
 
 
@@ -80,7 +80,7 @@ class LocalFarm:
         self._logs = LogWatch(self._data / name for name in ("logs", "postgres", "valkey"))
 
     def start(self, ended: Callable[[], bool] = lambda: False) -> None:
-        """Start every part without waiting until the farm is ready. Start nothing if `ended` returns True. Raises Failure."""
+        """Start every part without waiting until the farm is ready. Start nothing if `ended` returns True. Raises UserError."""
         check_free(self._options.host, self._options.port)
         wait_for_servers(self._settings, ended)
         if ended():

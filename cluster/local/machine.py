@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 BASE_BYTES: Final = 800_000_000
 """Memory for everything except render workers. Stores, Ray, scheduler and API use 650 MB when idle."""
@@ -25,11 +25,11 @@ GROUPS: Final = Path("/sys/fs/cgroup")
 PROCESS: Final = Path("/proc")
 
 
-class TooLittleMemory(Failure):
+class TooLittleMemory(UserError):
     """The machine has too little memory. The message says how much the farm needs."""
 
 
-class TooFewThreads(Failure):
+class TooFewThreads(UserError):
     """The machine allows too few threads. The message says how many the farm needs and how to raise the limit."""
 
 

@@ -21,7 +21,7 @@ import psutil
 from cluster.embedded import shared_memory
 from cluster.embedded.process import ServerFailed
 from cluster.local.parts import ProcessPart
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 TEMPORARY_PATH_MAX: Final = 30
 """Maximum bytes of a temporary folder's path. A socket's path below it can have 107."""
@@ -29,7 +29,7 @@ TEMPORARY_PATH_MAX: Final = 30
 _LINK: Final = "environment"
 
 
-class NoLoopback(Failure):
+class NoLoopback(UserError):
     """This machine has no IPv4 loopback address."""
 
 

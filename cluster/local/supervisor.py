@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from cluster.local.parts import Part
-from farm_core.failure import Failure
 from farm_core.telemetry import logs
+from farm_core.user_error import UserError
 
 _log = logs.logger(__name__)
 
@@ -63,5 +63,5 @@ class Supervisor:
         _log.warning("part died, restarting it", part=part.name, failures=failures, **reason)
         try:
             part.start()
-        except (Failure, OSError) as error:
+        except (UserError, OSError) as error:
             _log.error("part did not start", part=part.name, error=str(error))

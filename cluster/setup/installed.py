@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from farm_core.failure import Failure
 from farm_core.settings import choose_font_configuration
+from farm_core.user_error import UserError
 from gpu_renderer.commands.fonts import BASE_PACKS
 from gpu_renderer.content.text.folders import fonts_folder
 from gpu_renderer.content.text.packages import MANIFEST, fetch, missing
@@ -20,7 +20,7 @@ LIBRARIES: Final = {"EGL": "libegl1", "GL": "libgl1", "magic": "libmagic1", "fon
 PACKAGES: Final = "libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
 
-class LibrariesMissing(Failure):
+class LibrariesMissing(UserError):
     """System libraries are missing. The message says how to install them."""
 
 

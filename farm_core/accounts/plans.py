@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from farm_core.accounts.models import Account
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ NAMES: Final = {
 UNLIMITED_WORDS: Final = ("null", "none", "unlimited")
 
 
-class BadLimit(Failure):
+class BadLimit(UserError):
     """The name or value of a limit is invalid; the message says what is allowed."""
 
 

@@ -6,14 +6,14 @@ import os
 import secrets
 from pathlib import Path
 
-from farm_core.failure import Failure
 from farm_core.power_loss import sync_file
 from farm_core.settings import Settings
+from farm_core.user_error import UserError
 
 _FILE = "jwt-secret"
 
 
-class SecretLost(Failure):
+class SecretLost(UserError):
     """The file of the farm's secret is empty. Anybody could sign with an empty secret."""
 
 

@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from farm_core.accounts import repository
 from farm_core.accounts.models import Account
 from farm_core.audit.log import Actor, Role
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 
-class Refused(Failure):
+class Refused(UserError):
     """The command cannot be executed; the message is the reason."""
 
 

@@ -18,18 +18,18 @@ from farm_core import redis, running
 from farm_core.cli.data_folder import settings_of
 from farm_core.db import schema
 from farm_core.db.database import Database
-from farm_core.failure import Failure
 from farm_core.progress.reader import ProgressReader
+from farm_core.user_error import UserError
 
 Result = TypeVar("Result")
 EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
 
 
-class NoFarm(Failure):
+class NoFarm(UserError):
     """No farm has used the data folder."""
 
 
-class DatabaseFailed(Failure):
+class DatabaseFailed(UserError):
     """The database did not answer, for example because it restarts or its disk is full; the message has its reason."""
 
 

@@ -8,14 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 QUIET = "NO_MKDOCS_2_WARNING=1"
 """Keeps the theme from printing news about its successor."""
 
 
-class NoDocs(Failure):
+class NoDocs(UserError):
     """The documentation, or the tool to build it, is missing."""
 
 

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import IO
 
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
@@ -33,7 +33,7 @@ PASSED, FAILED = 0, 1
 """Exit statuses of pytest for a complete run."""
 
 
-class NoTests(Failure):
+class NoTests(UserError):
     """There are no tests to run."""
 
 

@@ -12,13 +12,13 @@ from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import command_line_actor
 from farm_core.cli.words import whole
 from farm_core.db.database import Database
-from farm_core.failure import Failure
+from farm_core.user_error import UserError
 
 DEFAULT_TTL_SECONDS: Final = 24 * 3600
 TTL_SECONDS_MAX: Final = 100 * 365 * 24 * 3600
 
 
-class NoToken(Failure):
+class NoToken(UserError):
     """The farm cannot issue a token for the account."""
 
 

@@ -22,14 +22,14 @@ from farm_core.db.answering import wait_until_answering
 from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
 from farm_core.db.schema import MIGRATIONS, newest
 from farm_core.db.urls import CONNECT_SECONDS
-from farm_core.failure import Failure, status_of
 from farm_core.settings import settings
 from farm_core.telemetry import logs
+from farm_core.user_error import UserError, status_of
 
 _log = logs.logger(__name__)
 
 
-class DatabaseUnfit(Failure):
+class DatabaseUnfit(UserError):
     """The database cannot be reached, or belongs to another version of the farm."""
 
 

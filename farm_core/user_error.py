@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 
-class Failure(Exception):
+class UserError(Exception):
     """An error for the person at the terminal. The message says what is wrong and where to look; it can name paths
     and hosts."""
 
@@ -14,12 +14,12 @@ class Failure(Exception):
 def status_of(main: Callable[[list[str]], int]) -> int:
     """Run a process's main function with its arguments; return the exit status.
 
-    After a Failure, or an error with a file, print one message instead of a traceback and return 1.
+    After a UserError, or an error with a file, print one message instead of a traceback and return 1.
     """
     try:
         return main(sys.argv[1:])
-    except Failure as failure:
-        message = str(failure)
+    except UserError as error:
+        message = str(error)
     except OSError as error:
         if error.filename is None:  # a server or a bug, not a file: show the traceback
             raise
