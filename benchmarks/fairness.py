@@ -32,7 +32,7 @@ class Caller:
         began = time.perf_counter()
         job = self._client.post("/renders", json=body).raise_for_status().json()
         while job["status"] in ("queued", "processing"):
-            self._farm.look()
+            self._farm.poll()
             time.sleep(POLL_SECONDS)
             job = self._client.get(f"/renders/{job['jobId']}").raise_for_status().json()
         assert job["status"] == "completed", job

@@ -127,7 +127,7 @@ def _title_card(farm: LocalFarm, client: httpx.Client, template: str, logo: str,
         answer = client.post("/renders", json=body)
     job_id = answer.raise_for_status().json()["jobId"]
     while (job := client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
-        farm.look()
+        farm.poll()
         time.sleep(0.1)
     assert job["status"] == "completed", job
     return time.perf_counter() - began

@@ -90,7 +90,7 @@ class ServedFarm:
     def _wait(self, job_id: str) -> None:
         pause, longest = LOOKS_SECONDS
         while (job := self.client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
-            self.farm.look()
+            self.farm.poll()
             time.sleep(pause)
             pause = min(1.1 * pause, longest)
         assert job["status"] == "completed", job

@@ -103,7 +103,7 @@ def _wait_for_workers(farm: ServedFarm, workers: int) -> None:
     began = changed = time.monotonic()
     ready = -1
     while ready < workers:
-        farm.farm.look()
+        farm.farm.poll()
         now, found = time.monotonic(), farm.workers_ready()
         if found != ready:
             ready, changed = found, now
