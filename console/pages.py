@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from console import words
+from console import formatting
 
 ROOT: Final = Path(__file__).parent
 STATIC: Final = ROOT / "static"
@@ -28,7 +28,7 @@ def environment() -> Environment:
         loader=FileSystemLoader(ROOT / "html"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
-    made.filters.update(words.FILTERS)
+    made.filters.update(formatting.FILTERS)
     made.globals |= {"static": static_url, "modules": modules}
     return made
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from redis.exceptions import RedisError, ResponseError
 
 from api.app_state import AppState
-from console.words import size
+from console.formatting import size
 from farm_core.disk_space import ROOM_BYTES, check_temporary_room
 from farm_core.jobs.models import Worker
 from farm_core.redis import CHECK_KEY

@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from api.batches.schemas import ROWS_MAX
 from console import keyset
-from console.words import COUNT_MAX, as_address
+from console.formatting import COUNT_MAX, as_address
 from farm_core.accounts.models import Account
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
