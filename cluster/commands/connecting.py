@@ -11,7 +11,7 @@ from render_farm_client import AsyncFarmClient, FarmClient
 
 from cluster.local.accounts import session_token
 from farm_core import running
-from farm_core.cli.words import folder
+from farm_core.cli.argument_types import folder
 from farm_core.settings import settings
 from farm_core.user_error import UserError
 

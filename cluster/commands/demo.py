@@ -23,7 +23,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
-from farm_core.cli.words import folder
+from farm_core.cli.argument_types import folder
 from farm_core.settings import ROOT, Settings, settings
 from farm_core.telemetry import logs
 from farm_core.user_error import UserError

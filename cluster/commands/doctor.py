@@ -13,7 +13,7 @@ from rich.console import Console
 from cluster.diagnosis.finding import Finding
 from cluster.diagnosis.machine import machine_findings
 from cluster.diagnosis.stores import store_findings
-from farm_core.cli.words import folder
+from farm_core.cli.argument_types import folder
 from farm_core.settings import Settings, settings
 
 MARKS = {"good": "[green]ok  [/]", "poor": "[yellow]note[/]", "bad": "[red]BAD [/]"}

@@ -13,7 +13,7 @@ from render_farm_client.tools import server
 
 from cluster.commands import connecting
 from cluster.local.addresses import check_free
-from farm_core.cli.words import whole
+from farm_core.cli.argument_types import whole
 from farm_core.release import version
 
 

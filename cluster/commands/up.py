@@ -15,7 +15,7 @@ from typing import Final
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.supervisor import POLL_SECONDS
 from farm_core.cli import data_folder
-from farm_core.cli.words import whole
+from farm_core.cli.argument_types import whole
 from farm_core.telemetry import logs
 
 API_WORKERS_MAX: Final = 6

@@ -21,7 +21,7 @@ from cluster.media_cache import MediaCache
 from cluster.segment_maker import SessionSegmentMaker
 from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder
-from farm_core.cli.words import whole
+from farm_core.cli.argument_types import whole
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job
 from farm_core.settings import Settings

@@ -8,8 +8,8 @@ from typing import Any
 
 from farm_core.audit import log
 from farm_core.cli import connection, data_folder, screen
+from farm_core.cli.argument_types import whole
 from farm_core.cli.listing import Listing
-from farm_core.cli.words import whole
 from farm_core.db.database import Database
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from farm_core.cli.words import folder
+from farm_core.cli.argument_types import folder
 from farm_core.settings import Settings, settings
 
 

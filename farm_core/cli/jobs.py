@@ -21,10 +21,10 @@ from sqlmodel import col
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import Refused, account_of, add_yes_argument
+from farm_core.cli.argument_types import duration, whole
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report, waiting
 from farm_core.cli.listing import Listing
-from farm_core.cli.words import duration, whole
 from farm_core.controls.jobs import JobFilter
 from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.db import postgres_clock

@@ -10,8 +10,8 @@ from sqlmodel import col
 
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import command_line_actor
+from farm_core.cli.argument_types import whole
 from farm_core.cli.listing import Listing
-from farm_core.cli.words import whole
 from farm_core.controls.jobs import post_webhook_again
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database

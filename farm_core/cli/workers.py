@@ -16,8 +16,8 @@ from sqlmodel import col
 
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import Refused, add_yes_argument, command_line_actor
+from farm_core.cli.argument_types import duration
 from farm_core.cli.listing import Listing
-from farm_core.cli.words import duration
 from farm_core.controls import workers as controls
 from farm_core.controls.workers import WorkerTarget
 from farm_core.db import postgres_clock

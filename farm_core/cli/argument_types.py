@@ -1,4 +1,4 @@
-"""Parsers for values of the command line."""
+"""Types of command line arguments, for `add_argument(type=...)`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a parser of whole numbers from `least` to `most`, for `add_argument(type=...)`."""
+    """Return a parser of whole numbers from `least` to `most`."""
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
 
     def read(word: str) -> int:
@@ -30,14 +30,14 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def folder(word: str) -> Path:
-    """Parse a folder, for `add_argument(type=...)`. Refuse an empty value, such as that of an unset variable."""
+    """Parse a folder. Refuse an empty value, such as that of an unset variable."""
     if not word.strip():
         raise argparse.ArgumentTypeError("the folder's name is empty")
     return Path(word)
 
 
 def duration(word: str) -> timedelta:
-    """Parse a duration such as `90s`, `15m`, `2h` or `3d`, for `add_argument(type=...)`."""
+    """Parse a duration such as `90s`, `15m`, `2h` or `3d`."""
     found = _DURATION.fullmatch(word)
     if found is None:
         raise argparse.ArgumentTypeError(f"{word!r} is not a length of time such as 90s, 15m, 2h or 3d")
