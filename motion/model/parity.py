@@ -1,4 +1,4 @@
-"""Deviations of the reference that can be reproduced (animation.md 10, compositing.md 11)."""
+"""Quirks of the reference that can be reproduced (animation.md 10, compositing.md 11)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """Each member reproduces one deviation. `REFERENCE` reproduces all, `REPAIRED` none of the harmful ones."""
+    """Each member reproduces one quirk. `REFERENCE` reproduces all of them, `WITHOUT_QUIRKS` none."""
 
     blur_snaps_to_frames: bool = True
     """Q1: sub-frame times of a layer with a bar are rounded to frames, so that it shows no motion blur."""
@@ -25,10 +25,10 @@ class Parity:
 
 @dataclass(frozen=True, slots=True)
 class SoundParity:
-    """Oddities of the reference's sound that may be matched (format/audio.md 7). The default matches none of them: nobody
+    """Quirks of the reference's sound that can be reproduced (format/audio.md 7). The default reproduces none of them: nobody
     hears the reference's sound beside ours, and a person expects the sound of what is shown.
 
-    Always repaired: Q4 and Q7 (sound follows the picture's stretches and remaps), Q5 and Q6 (backwards from the right end).
+    Never reproduced: Q4 and Q7 (sound follows the picture's stretches and remaps), Q5 and Q6 (backwards from the right end).
     """
 
     every_composition: bool = False
@@ -43,7 +43,7 @@ EXPECTED_SOUND = SoundParity()
 REFERENCE_SOUND = SoundParity(every_composition=True, keys_at_composition_time=True, needs_asset_id=True)
 
 REFERENCE = Parity()
-REPAIRED = Parity(
+WITHOUT_QUIRKS = Parity(
     blur_snaps_to_frames=False,
     bars_step_at_timeline_rate=False,
     nested_bars_at_outer_rate=False,

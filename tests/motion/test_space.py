@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from motion.evaluate import matrix4
-from motion.model.parity import REPAIRED
+from motion.model.parity import WITHOUT_QUIRKS
 from motion.snapshot import Camera, LightWash, Transform2D, Transform3D
 from tests.motion.documents import Json, document, keys, node
 from tests.motion.frames import layer, place, shown, source
@@ -144,7 +144,7 @@ def test_the_time_of_a_3d_parent_is_mapped_twice_unless_repaired() -> None:
         timelines=line,
     )
     assert deep(doc, time=3).matrix[3] == pytest.approx(100)
-    assert deep(doc, time=3, parity=REPAIRED).matrix[3] == pytest.approx(200)
+    assert deep(doc, time=3, parity=WITHOUT_QUIRKS).matrix[3] == pytest.approx(200)
 
 
 def test_a_layer_without_perspective_is_lit_where_it_would_lie_flat() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motion.model.parity import REPAIRED
+from motion.model.parity import WITHOUT_QUIRKS
 from motion.snapshot import CompositionSource, Transform2D, VideoSource
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import flat, layer, place, shown, source
@@ -44,7 +44,7 @@ def test_a_bar_shifts_time_and_limits_life() -> None:
 def test_a_layer_with_a_bar_steps_from_frame_to_frame() -> None:
     assert place(moving(RAMP["x"]), "a", 1.005).x == pytest.approx(300)
     assert place(unclipped(RAMP["x"]), "a", 1.005).x == pytest.approx(301.5)
-    assert place(moving(RAMP["x"]), "a", 1.005, parity=REPAIRED).x == pytest.approx(301.5)
+    assert place(moving(RAMP["x"]), "a", 1.005, parity=WITHOUT_QUIRKS).x == pytest.approx(301.5)
 
 
 def test_a_layer_may_own_several_bars() -> None:
@@ -178,7 +178,7 @@ def test_a_remapped_instance_passes_its_bar_again() -> None:
 
 
 def test_repaired_bars_keep_their_own_rate() -> None:
-    held = layer(nested(), "i", 2.75, parity=REPAIRED)
+    held = layer(nested(), "i", 2.75, parity=WITHOUT_QUIRKS)
     assert held is not None
     assert isinstance(held.source, CompositionSource)
     (inner,) = held.source.composition.layers
@@ -279,7 +279,7 @@ def test_motion_blur_looks_around_the_frame_where_nothing_snaps() -> None:
     snapped = layer(moving(fast, fx={"motionBlur": True}), "a", 1)
     assert snapped is not None
     assert [flat(sample.transform).x for sample in snapped.samples] == pytest.approx([300] * 8)
-    repaired = layer(moving(fast, fx={"motionBlur": True}), "a", 1, parity=REPAIRED)
+    repaired = layer(moving(fast, fx={"motionBlur": True}), "a", 1, parity=WITHOUT_QUIRKS)
     assert repaired is not None
     assert flat(repaired.samples[0].transform).x == pytest.approx(297.5)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motion.model.parity import REPAIRED
+from motion.model.parity import WITHOUT_QUIRKS
 from motion.snapshot import CompositionSource, ImageSource, Matte, MissingSource, ShapeSource, Transform2D, VideoSource
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, shown, source
@@ -186,7 +186,7 @@ def test_mattes_inside_of_a_unit_are_not_resolved_unless_repaired() -> None:
         return [inner.matte for inner in found.source.composition.layers]
 
     assert mattes() == [None, None]
-    assert mattes(parity=REPAIRED)[0] == Matte("alpha", False, "b")
+    assert mattes(parity=WITHOUT_QUIRKS)[0] == Matte("alpha", False, "b")
 
 
 def test_a_hidden_layer_that_an_effect_looks_at_stays_without_being_drawn() -> None:
