@@ -18,7 +18,7 @@ from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.listener import Listener
 from scheduler.maintenance.clock_keeper import ClockKeeper
-from scheduler.maintenance.lease_reaper import LeaseReaper, WorkerRegistry, WorkerRestarter
+from scheduler.maintenance.lease_reaper import LeaseReaper
 from scheduler.maintenance.queue_auditor import QueueAuditor
 from scheduler.maintenance.retention import (
     HistoryReaper,
@@ -28,6 +28,7 @@ from scheduler.maintenance.retention import (
     SegmentReaper,
     UploadReaper,
 )
+from scheduler.maintenance.worker_registry import WorkerRegistry, WorkerRestarter
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
 from scheduler.slow_frames import SlowFrames
@@ -58,9 +59,9 @@ class Scheduler:
         self.clock_keeper = ClockKeeper(dependencies)
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
-            self.deliverer, self.worker_registry, self.lease_reaper, UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies),
-            ScratchReaper(dependencies), WorkerRestarter(dependencies), HistoryReaper(dependencies), RowReaper(dependencies),
-            QueueAuditor(dependencies), self.clock_keeper,
+            self.deliverer, self.worker_registry, self.lease_reaper, WorkerRestarter(dependencies),
+            UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies), ScratchReaper(dependencies),
+            HistoryReaper(dependencies), RowReaper(dependencies), QueueAuditor(dependencies), self.clock_keeper,
         )  # fmt: skip
         self.listener = Listener(
             database_url,
