@@ -42,7 +42,8 @@ class ActorReport:
     """State of an actor.
 
     `progress` is the frames done by the token of each started assignment. `active` is the token of the assignment or id
-    of the still that is being drawn. `quiet_seconds` is the time since a frame last ended."""
+    of the still that is being drawn. `quiet_seconds` is the time since a frame last ended.
+    """
 
     renderer: str
     device: str
@@ -65,9 +66,8 @@ class RenderActor:
         from cluster.render_thread import RenderThread  # noqa: PLC0415 - see above
 
         logs.set_up(settings.log_level)
-        traces.set_up(
-            settings, "worker"
-        )  # before the drawing thread enters the sandbox, which new threads would inherit
+        # Before the drawing thread enters the sandbox, which new threads would inherit.
+        traces.set_up(settings, "worker")
         self._worker_id = worker_id
         self._scratch = Scratch("worker")
         self._process = psutil.Process()

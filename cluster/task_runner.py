@@ -35,7 +35,8 @@ OnProgress = Callable[[int], None]
 """Callback with a segment's frames done."""
 
 ShouldStop = Callable[[], bool]
-"""Callback between frames. It returns True if the assignment must stop."""
+"""Callback between frames. It returns True if the assignment must stop. Stills and other accounts take their turns in it
+(`render_thread.py`, `turns.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,8 @@ class TaskRunner:
 
 
 def _pause(should_stop: ShouldStop) -> Callable[[], None]:
-    """Return a function for the many short steps of an assembly: at times it calls `should_stop`, where other accounts take their turns."""
+    """Return a callback for the short steps of an assembly. It calls `should_stop` at most every PAUSES_SECONDS, and raises
+    RenderStopped if the assembly must stop."""
     asked = time.monotonic()
 
     def pause() -> None:

@@ -1,8 +1,9 @@
 """Let assignments of several accounts take turns on one worker's thread, at frame boundaries.
 
-Each assignment runs in its own greenlet. After its time slice, the running assignment pauses at the next frame boundary, or step of
-an assembly, if another account waits. A paused assignment keeps its decoder, encoder and frames, so a pause changes no bytes and loses no work. The account
-that has used the least time of this worker goes next. Within an account, assignments run in order of arrival.
+Each assignment runs in its own greenlet. After its time slice, the running assignment pauses at the next frame boundary,
+or step of an assembly, if another account waits. A paused assignment keeps its decoder, encoder and frames, so a pause
+changes no bytes and loses no work. The account that has used the least time of this worker goes next. Within an account,
+assignments run in order of arrival.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ PAUSED_MAX: Final = 4
 """Limit of paused assignments. Each keeps a document, an encoder and some frames in memory."""
 
 Boundary = Callable[[], bool]
-"""Callback between frames, on the worker's thread. It returns True if the assignment must stop."""
+"""Callback between frames, on the worker's thread: `should_stop` of the runner. It pauses the assignment if another account's
+turn has come, and returns True if the assignment must stop."""
 
 Execute = Callable[[TaskAssignment, Boundary], Finished | Ended]
 
