@@ -312,7 +312,9 @@ def test_a_machine_without_a_loopback_address_is_named(tmp_path: Path) -> None:
 
 def _say_that_all_is_installed(project: Path) -> None:
     shutil.copy(project / "requirements.lock", project / ".venv" / "requirements.installed")
-    sum_of_files = "cat native/*.py native/*.toml native/src/* native/render_kernels/*.* | cksum >.venv/kernels.installed"
+    sum_of_files = (
+        "cat native/*.py native/*.toml native/src/* native/render_kernels/*.* | cksum >.venv/kernels.installed"
+    )
     subprocess.run(["sh", "-c", sum_of_files], cwd=project, check=True)
     (project / ".fonts").mkdir()
     shutil.copy(project / "gpu_renderer/content/text/packages.json", project / ".fonts" / "packages.installed")

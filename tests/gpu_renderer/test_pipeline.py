@@ -95,7 +95,7 @@ def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, d
     lower = list[int]()
     """Threads with the encoder's priority, at each frame."""
 
-    def look(_: int) -> None:
+    def count_threads(_: int) -> None:
         priorities = list[int]()
         for thread in Path("/proc/self/task").iterdir():
             with suppress(ProcessLookupError):  # it has ended already

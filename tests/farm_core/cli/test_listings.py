@@ -28,11 +28,11 @@ from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 ROOT = Path(__file__).resolve().parents[3]
-Look = Callable[..., str]
+OutputOf = Callable[..., str]
 
 
 @pytest.fixture
-def look(
+def output_of(
     data_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database_url: str
 ) -> Any:
     """Run a command on a farm that is in the middle of a job; return its output."""
@@ -86,16 +86,16 @@ def row(printed: str, name: str) -> list[str]:
     return [cell.strip() for cell in line.strip("│ ").split("│")]
 
 
-def test_jobs_show_how_far_they_are_and_how_long_they_will_take(look: Look) -> None:
-    printed = look("jobs")
+def test_jobs_show_how_far_they_are_and_how_long_they_will_take(output_of: OutputOf) -> None:
+    printed = output_of("jobs")
     half, waiting = row(printed, "job_half"), row(printed, "job_next")
     assert half[:4] == ["job_half", "studio", "processing", "50 %"]
     assert half[4].endswith(" s")
     assert waiting[2:5] == ["queued", "0 %", ""]
 
 
-def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None:
-    cells = row(look("workers"), "render-1")
+def test_workers_show_what_they_are_at_and_how_fast_they_are(output_of: OutputOf) -> None:
+    cells = row(output_of("workers"), "render-1")
     assert cells[1:3] == ["live", "job_half frames 30..99"]
     assert cells[3].endswith(" s")
     assert cells[4] == "0.5"
@@ -103,48 +103,50 @@ def test_workers_show_what_they_are_at_and_how_fast_they_are(look: Look) -> None
 
 
 def test_commands_on_a_machine_with_a_wrong_clock_go_by_the_one_of_postgres(
-    look: Look, monkeypatch: pytest.MonkeyPatch
+    output_of: OutputOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SystemClock, "now", lambda _: datetime.now(UTC) + timedelta(hours=1))
-    assert row(look("workers"), "render-1")[1] == "live"
-    assert "in 1 h " in look("webhooks")
+    assert row(output_of("workers"), "render-1")[1] == "live"
+    assert "in 1 h " in output_of("webhooks")
 
 
-def test_workers_that_are_gone_come_last(look: Look) -> None:
-    printed = look("workers")
+def test_workers_that_are_gone_come_last(output_of: OutputOf) -> None:
+    printed = output_of("workers")
     assert row(printed, "render-0")[1] == "gone"
     assert printed.index("render-1") < printed.index("render-0")
 
 
-def test_the_queue_says_when_all_will_be_done(look: Look) -> None:
-    printed = look("queue")
+def test_the_queue_says_when_all_will_be_done(output_of: OutputOf) -> None:
+    printed = output_of("queue")
     assert row(printed, "studio")[1] == "1"
     assert "170 frames are left; 0.5 a second in the last minute: about 5 min 40 s." in printed
 
 
-def test_a_webhook_that_waits_says_for_how_long(look: Look) -> None:
-    cells = row(look("webhooks"), "job_half")
+def test_a_webhook_that_waits_says_for_how_long(output_of: OutputOf) -> None:
+    cells = row(output_of("webhooks"), "job_half")
     assert cells[1] == "due"
     assert cells[2].startswith("in 1 h ")
     assert cells[4] == "503"
 
 
 @pytest.mark.parametrize("words", [["jobs"], ["jobs", "job_half"], ["workers"], ["webhooks"], ["queue"]], ids=" ".join)
-def test_nothing_is_cut_off_on_a_narrow_terminal(look: Look, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_cut_off_on_a_narrow_terminal(
+    output_of: OutputOf, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in {"FORCE_COLOR": "1", "NO_COLOR": "1", "COLUMNS": "40", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
-    printed = Text.from_ansi(look(*words)).plain
+    printed = Text.from_ansi(output_of(*words)).plain
     assert "…" not in printed
     assert max(len(line.rstrip()) for line in printed.splitlines()) <= 40
     assert {"workers": "render-1", "queue": "studio"}.get(words[0], "job_half") in printed
 
 
-def test_one_job_names_its_account_as_the_list_does(look: Look) -> None:
-    assert row(look("jobs", "job_half"), "job_half")[1] == "studio"
+def test_one_job_names_its_account_as_the_list_does(output_of: OutputOf) -> None:
+    assert row(output_of("jobs", "job_half"), "job_half")[1] == "studio"
 
 
-def test_a_table_is_watched_until_interrupted(look: Look, data_folder: Path) -> None:
-    assert look("queue")
+def test_a_table_is_watched_until_interrupted(output_of: OutputOf, data_folder: Path) -> None:
+    assert output_of("queue")
     # As on a terminal: background jobs of a shell, such as this suite, pass on that interrupts are ignored.
     command = [
         "env",
@@ -191,7 +193,7 @@ def test_an_interrupt_that_a_statement_swallows_ends_the_watch() -> None:
     assert pictures == ["a table"]
 
 
-def test_texts_of_accounts_neither_command_the_terminal_nor_are_markup(look: Look, database_url: str) -> None:
+def test_texts_of_accounts_neither_command_the_terminal_nor_are_markup(output_of: OutputOf, database_url: str) -> None:
     hostile = "Layer “[/red][link=file:///etc]\x1b]52;c;aGk=\x07\x9b2J\u202e:smile:” is skipped."
 
     async def warned() -> None:
@@ -202,6 +204,6 @@ def test_texts_of_accounts_neither_command_the_terminal_nor_are_markup(look: Loo
         await database.close()
 
     asyncio.run(warned())
-    printed = look("jobs", "job_half")
+    printed = output_of("jobs", "job_half")
     assert "Warning: Layer “[/red][link=file:///etc]�]52;c;aGk=��2J�:smile:” is skipped." in printed
     assert not set(printed) & {"\x1b", "\x07", "\x9b", "\u202e"}
