@@ -1,4 +1,4 @@
-"""Helpers of commands that change the farm: find the actor and the account, and ask for confirmation."""
+"""Parts of commands that change the farm: find the actor and the account, and ask for confirmation."""
 
 from __future__ import annotations
 
