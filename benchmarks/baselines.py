@@ -33,7 +33,7 @@ Painting = Callable[[skia.Canvas, State], None]
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """`state` tells what moves at a time in seconds: equal states, equal pictures. `paint` draws one in 1280 x 720."""
+    """`state` returns the moving values at a time in seconds: equal states give equal pictures. `paint` draws a state in 1280 x 720."""
 
     state: Callable[[float], State]
     paint: Painting
@@ -41,7 +41,7 @@ class Composition:
 
 
 def skia_fps(letter: str, width: int, height: int, frames: int, footage: Path | None, path: Path) -> float:
-    """Frames a second of a loop that draws, converts and encodes; unchanged frames are converted once."""
+    """Return the frames a second of a loop that draws, converts and encodes; unchanged frames are converted once."""
     of = COMPOSITIONS[letter]
     pixels = np.zeros((height, width, 4), np.uint8)
     surface = skia.Surface(pixels)
@@ -174,7 +174,7 @@ COMPOSITIONS = {
 
 
 def _ran(program: str, letter: str, width: int, height: int, frames: int, footage: Path | None, path: Path) -> float:
-    """Seconds that the program took."""
+    """Return the seconds that the program took."""
     still = path.with_suffix(".png")
     _write_still(letter, width, height, still)
     words = [program, "-y", "-loglevel", "error", *(("-i", str(footage)) if letter == "B" else ()), "-i", str(still)]

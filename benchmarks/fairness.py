@@ -27,7 +27,7 @@ class Caller:
         self._template, self._logo = imported(client, TITLE_CARD.read_bytes()), uploaded(client)
 
     def seconds_of_a_job(self, caption: str) -> float:
-        """Seconds from the creation of a render to its end."""
+        """Return the seconds from the creation of a render to its end."""
         body = {"templateId": self._template, "inputs": self._inputs(caption), "output": OUTPUT}
         began = time.perf_counter()
         job = self._client.post("/renders", json=body).raise_for_status().json()
@@ -45,7 +45,7 @@ class Caller:
         return str(self._client.post("/batches", json=body).raise_for_status().json()["batchId"])
 
     def done(self, batch_id: str) -> int:
-        """Rows of a batch that are completed."""
+        """Return the number of completed rows of a batch."""
         return int(self._client.get(f"/batches/{batch_id}").raise_for_status().json()["totals"]["completed"])
 
     def _inputs(self, caption: str) -> dict[str, str]:
@@ -53,7 +53,7 @@ class Caller:
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for the idle farm, then one beside the batch."""
+    """Yield a row for the idle farm, then one beside the batch."""
     jobs, rows = (5, 100) if quick else (SINGLE_JOBS, BATCH_ROWS)
     with local_farm(UNLIMITED) as (farm, settings):
         single, many = (Caller(farm, client_of(farm, settings, name)) for name in ("ada", "bob"))

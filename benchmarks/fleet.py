@@ -36,7 +36,7 @@ CASES: Final = (
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for each case."""
+    """Yield a row for each case."""
     logs.set_up("ERROR")
     for case in CASES:
         scenario = replace(case.scenario, arrival_seconds=case.scenario.arrival_seconds / (20 if quick else 1))

@@ -82,7 +82,7 @@ class Watch:
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for the idle farm, then one for the attacked one."""
+    """Yield a row for the idle farm, then one for the attacked one."""
     scale = 0.2 if quick else 1.0
     settings = {"automation_allow_private_assets": True, "automation_allow_private_callbacks": True}
     with local_farm(settings) as (farm, chosen), client_of(farm, chosen, "honest") as client:
@@ -113,7 +113,7 @@ def _phase(name: str, farm: LocalFarm, client: httpx.Client, template: str, logo
 
 
 def _title_card(farm: LocalFarm, client: httpx.Client, template: str, logo: str, caption: str) -> float:
-    """Seconds from the creation of a render to its end."""
+    """Return the seconds from the creation of a render to its end."""
     body = {
         "templateId": template,
         "inputs": {"logo": logo, "headline": caption},

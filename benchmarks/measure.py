@@ -1,4 +1,4 @@
-"""One scene at one size: the pipeline's speed, and that of encoding the very same frames alone, in turns in one process."""
+"""One scene at one size: the pipeline's speed, and that of encoding the same frames alone, in turns in one process."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def _encode_alone(session: RenderSession, opened: OpenDocument, pictures: list[a
 
 
 def _encode_plainly(opened: OpenDocument, pictures: list[av.VideoFrame], path: Path) -> float:
-    """Frames per second of the limit that other tools were measured against."""
+    """Return the frames per second of the limit that other tools were measured against."""
     of = layout(opened.width, opened.height)
     started = time.perf_counter()
     with PlainEncoder(path, of.coded_width, of.coded_height, round(opened.fps)) as encoder:

@@ -17,7 +17,7 @@ OFF: dict[str, Optimisations] = {
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for each scene and flag that is off; `gain` is its processor time over that with the flag on."""
+    """Yield a row for each scene and flag that is off. `gain` is its processor time divided by that with the flag on."""
     frames, rounds = (30, 1) if quick else (60, 3)
     for scene in list(SCENES)[:1] if quick else SCENES:
         all_on = 0.0

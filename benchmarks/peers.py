@@ -1,8 +1,8 @@
 """Three compositions that other tools were measured on, each as a share of encoding alone on the same machine.
 
-Encoding alone is here what it was for them, PyAV's with two threads as it sets them (`plain_encoder.py`). ffmpeg's filter graph, where
-the program is installed, and a Skia loop by hand are measured in the same run (`baselines.py`); of them the better of that share
-and the one of the list counts.
+Encoding alone is what those tools were compared with: PyAV's encoder with its default two threads (`plain_encoder.py`). Two of
+the tools are also measured in the same run (`baselines.py`): a hand-written Skia loop, and ffmpeg's filter graph if the program is
+installed. For these two the better of the measured share and the one in PEERS counts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PEERS = {
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a composition and size: our share of encoding alone, the best peer's, and whose it is."""
+    """Yield a row for each composition and size: our share of encoding alone, the best peer's, and whose it is."""
     for letter in COMPOSITIONS:
         for label in ("720p",) if quick else SIZES:
             yield _row(letter, label, quick)

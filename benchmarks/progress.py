@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from benchmarks.benchmark import Benchmark, Row
 from benchmarks.noop import NoopExecutor
-from benchmarks.queue import furnished, job_of, parts
+from benchmarks.queue import dependencies_of, job_of, prepare_accounts
 from benchmarks.statements import Counter
 from cluster.embedded import postgres, valkey
 from farm_core import redis
@@ -56,12 +56,12 @@ class SlowWorkers(NoopExecutor):
         return [Advanced(token, self._frames) for token in self.assignments]
 
     def cancel(self, token: str) -> None:
-        """Let go of the assignment."""
+        """Forget the assignment."""
         self.assignments.pop(token, None)
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """Statements and changed rows a second of a scheduler whose jobs all run, after every one of them has been dispatched."""
+    """Yield the statements and changed rows a second of a scheduler after all its jobs have been dispatched."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server, cache = postgres.start(Path(folder) / "postgres"), valkey.start(Path(folder) / "valkey")
         try:
@@ -75,12 +75,12 @@ def _rows(quick: bool) -> Iterator[Row]:
 async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:
     database = Database(url)
     accounts = jobs // JOBS_OF_AN_ACCOUNT
-    storage = await furnished(database, folder, accounts)
+    storage = await prepare_accounts(database, folder, accounts)
     async with database.work() as session:
         session.add_all(job_of(number, SEGMENT_FRAMES, number % accounts) for number in range(jobs))
     writer, client = ProgressWriter(redis_url), redis.connect(redis_url)
     executor = SlowWorkers(jobs, writer)
-    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder, client, executor), url)
+    scheduler = Scheduler(dependencies_of(Database(url, ping=False), storage, folder, client, executor), url)
     statements = Counter(scheduler.dependencies.database)
     await scheduler.start()
     while len(executor.assignments) < jobs:  # noqa: ASYNC110 - the scheduler dispatches them

@@ -61,7 +61,7 @@ ACCOUNTS: Final = 64
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for each load."""
+    """Yield a row for each load."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         server = postgres.start(Path(folder) / "postgres")
         try:
@@ -80,11 +80,11 @@ def _chosen(load: Load, quick: bool) -> Load:
 
 async def _measured(url: str, postgres_time: PostgresTime, folder: Path, load: Load) -> Row:
     database = Database(url)
-    storage = await furnished(database, folder)
-    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder), url)
+    storage = await prepare_accounts(database, folder)
+    scheduler = Scheduler(dependencies_of(Database(url, ping=False), storage, folder), url)
     jobs = [job_of(number, round(load.segments * FPS)) for number in range(load.jobs)]
     readings: list[tuple[float, float]] = []
-    seconds = await through(
+    seconds = await seconds_to_complete(
         scheduler, database, jobs, lambda: readings.append((postgres_time.seconds(), time.process_time()))
     )
     await database.close()
@@ -96,7 +96,7 @@ async def _measured(url: str, postgres_time: PostgresTime, folder: Path, load: L
 async def _fleet_measured(url: str, postgres_time: PostgresTime, folder: Path, load: Load) -> Row:
     """Measure SCHEDULERS processes on one database, which share the workers and the jobs of ACCOUNTS accounts."""
     database = Database(url)
-    await furnished(database, folder, ACCOUNTS)
+    await prepare_accounts(database, folder, ACCOUNTS)
     async with database.work() as session:
         session.add_all(job_of(number, round(load.segments * FPS), number % ACCOUNTS) for number in range(load.jobs))
     context = multiprocessing.get_context("spawn")
@@ -132,7 +132,7 @@ async def _scheduling(
 ) -> None:
     own = folder / f"scheduler-{number}"
     own.mkdir()
-    scheduler = Scheduler(parts(Database(url, ping=False), _storage(folder), own), url)
+    scheduler = Scheduler(dependencies_of(Database(url, ping=False), _storage(folder), own), url)
     await asyncio.to_thread(ready.wait, START_SECONDS)
     before = time.process_time()
     await scheduler.start()
@@ -154,8 +154,8 @@ def _row(what: str, load: Load, seconds: float, postgres_seconds: float, schedul
     }
 
 
-async def furnished(database: Database, folder: Path, accounts: int = 1) -> LocalStorage:
-    """Return the storage of a farm in the folder, with accounts, a template of an empty document for each, and no jobs."""
+async def prepare_accounts(database: Database, folder: Path, accounts: int = 1) -> LocalStorage:
+    """Empty the tables, create accounts with a template of an empty document each, and return their storage in the folder."""
     storage = _storage(folder)
     storage.put_bytes("documents/empty.json", b'{"scene":{"nodes":[]},"animation":{}}')
     names = [_suffix(account) for account in range(accounts)]
@@ -174,7 +174,7 @@ async def furnished(database: Database, folder: Path, accounts: int = 1) -> Loca
 
 
 def _suffix(account: int) -> str:
-    """Return the end of the names of an account and its template; the first one has none."""
+    """Return the suffix of the ids of an account and its template. The first one has none."""
     return f"_{account}" if account else ""
 
 
@@ -182,7 +182,7 @@ def _storage(folder: Path) -> LocalStorage:
     return LocalStorage(folder / "storage", Links(b"secret"))
 
 
-def parts(
+def dependencies_of(
     database: Database,
     storage: LocalStorage,
     folder: Path,
@@ -208,10 +208,11 @@ def job_of(number: int, frames: int, account: int = 0) -> Job:
     )  # fmt: skip
 
 
-async def through(
+async def seconds_to_complete(
     scheduler: Scheduler, database: Database, jobs: list[Job], read: Callable[[], None] = lambda: None
 ) -> float:
-    """Seconds from the scheduler's start until all jobs, which wait by then, are completed. `read` is called at both moments."""
+    """Queue the jobs, start the scheduler, and return the seconds until all of them are completed. `read` is called at the start and
+    at the end."""
     async with database.work() as session:
         session.add_all(jobs)
     read()

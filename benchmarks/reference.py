@@ -38,7 +38,7 @@ class Reference:
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a document and size; `times` is the ratio of both renderers' frames a second, each over its yardstick."""
+    """Yield a row for each document and size; `times` is the ratio of both renderers' frames a second, each over its yardstick."""
     found = [row for row in references() if (CORPUS / "templates" / row.document).is_dir()]
     if not found:
         return

@@ -36,8 +36,8 @@ DISCS_BOUND_BY_DRAWING: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
-    """So many workers, each with so many threads of software GL. `serves`: also tried as a farm that serves callers."""
+class WorkerSetup:
+    """Number of workers, and threads of software GL of each. `serves`: also measure it as a farm that serves callers."""
 
     name: str
     workers: int
@@ -45,43 +45,43 @@ class Crew:
     serves: bool = False
 
 
-def crews(cores: int) -> tuple[Crew, ...]:
-    """One and two workers of half the machine each, one that has all of it, and, last, one for each core, as `up` has them."""
+def setups(cores: int) -> tuple[WorkerSetup, ...]:
+    """Return the setups: one and two workers with half of the machine each, one with all of it, and one for each core, as `up` does."""
     half = raster_share(cores, 2)
     one, two = (
-        Crew("1 worker, half the cores", 1, half),
-        Crew("2 workers, half each", 2, half, cores == 2),
+        WorkerSetup("1 worker, half the cores", 1, half),
+        WorkerSetup("2 workers, half each", 2, half, cores == 2),
     )
-    more = (Crew("1 worker a core", cores, 0, serves=True),) if cores != 2 else ()
-    return one, Crew("1 worker, all cores", 1, cores, serves=True), two, *more
+    more = (WorkerSetup("1 worker a core", cores, 0, serves=True),) if cores != 2 else ()
+    return one, WorkerSetup("1 worker, all cores", 1, cores, serves=True), two, *more
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for each story, the best of several tries; in each round the crews take turns."""
-    crew_list = crews(len(os.sched_getaffinity(0)))
+    """Yield a row for each case, the best of several tries. In each round the setups take turns."""
+    setup_list = setups(len(os.sched_getaffinity(0)))
     best: dict[str, Rendered] = {}
     for number in range(1 if quick else ROUNDS):
-        for crew in crew_list:
-            with served_farm(crew.workers, crew.raster_threads) as farm:
-                for story, rendered in _stories(farm, crew, number, 1 if quick else TRIES):
-                    if story not in best or rendered.seconds < best[story].seconds:
-                        best[story] = rendered
-    for story, rendered in best.items():
-        yield _row(story, rendered)
+        for setup in setup_list:
+            with served_farm(setup.workers, setup.raster_threads) as farm:
+                for case, rendered in _cases(farm, setup, number, 1 if quick else TRIES):
+                    if case not in best or rendered.seconds < best[case].seconds:
+                        best[case] = rendered
+    for case, rendered in best.items():
+        yield _row(case, rendered)
 
 
-def _stories(farm: ServedFarm, crew: Crew, number: int, tries: int) -> Iterator[tuple[str, Rendered]]:
-    """Return the work of one crew in one round. Its pictures differ from try to try, so that none is cached."""
+def _cases(farm: ServedFarm, setup: WorkerSetup, number: int, tries: int) -> Iterator[tuple[str, Rendered]]:
+    """Yield the cases of one setup in one round. The pictures of each try differ, so that none is cached."""
     farm.render(farm.imported(bundle(scene(1, -1))), {}, width=64, height=64)
     card = farm.imported(TITLE_CARD.read_bytes())
     for each in range(tries):
         name = f"{number}.{each}"
-        yield f"{crew.name}: drawing", farm.render(farm.imported(bundle(_drawn(number + each / 10))), {})
-        if crew.serves:
-            yield f"{crew.name}: a title card", farm.render(card, {"headline": f"Alone {name}"})
+        yield f"{setup.name}: drawing", farm.render(farm.imported(bundle(_drawn(number + each / 10))), {})
+        if setup.serves:
+            yield f"{setup.name}: a title card", farm.render(card, {"headline": f"Alone {name}"})
             together = [{"headline": f"Card {name}.{index}"} for index in range(CARDS)]
-            yield f"{crew.name}: {CARDS} title cards", farm.render(card, *together)
-    if crew.serves and crew.workers > 1:
+            yield f"{setup.name}: {CARDS} title cards", farm.render(card, *together)
+    if setup.serves and setup.workers > 1:
         yield from _again(farm, number)
 
 
@@ -97,9 +97,9 @@ def _again(farm: ServedFarm, number: int) -> Iterator[tuple[str, Rendered]]:
     )
 
 
-def _row(story: str, rendered: Rendered) -> Row:
+def _row(case: str, rendered: Rendered) -> Row:
     return {
-        "story": story,
+        "case": case,
         "seconds": round(rendered.seconds, 3),
         "fps": round(rendered.frames / rendered.seconds, 1),
         "segments drawn": f"{rendered.drawn} of {rendered.segments}",
@@ -111,14 +111,14 @@ def _row(story: str, rendered: Rendered) -> Row:
 
 
 def _advice(rows: Sequence[Row]) -> str:
-    of_story = {row["story"]: row for row in rows}
-    crew_list = crews(len(os.sched_getaffinity(0)))[:3]
-    one, whole, two = (of_story[f"{crew.name}: drawing"]["seconds"] for crew in crew_list)
+    of_case = {row["case"]: row for row in rows}
+    setup_list = setups(len(os.sched_getaffinity(0)))[:3]
+    one, whole, two = (of_case[f"{setup.name}: drawing"]["seconds"] for setup in setup_list)
     return (
         f"Two workers are {one / two:.2f} times as fast as one of the same share (wanted {WANTED}), and "
         f"{whole / two:.2f} times as fast as one that has all cores; a repeat takes "
-        f"{of_story['the same again']['seconds'] * 1000:.0f} ms; another caption draws "
-        f"{of_story['another caption']['segments drawn']} segments."
+        f"{of_case['the same again']['seconds'] * 1000:.0f} ms; another caption draws "
+        f"{of_case['another caption']['segments drawn']} segments."
     )
 
 
@@ -127,7 +127,7 @@ def _drawn(first_hue: float) -> dict[str, Any]:
 
 
 def scene(seconds: int, first_hue: float = 0.0, discs: int = DISCS) -> dict[str, Any]:
-    """Glowing discs that never rest over a gradient that turns, a picture, and a caption that shows for two seconds."""
+    """Return a document of moving glowing discs over a gradient that turns, a picture, and a caption that shows for two seconds."""
     back = shape("back", "Back", 640, 360, 1800, 1800, "#000000")
     back.fx["fill"] = {"type": "linear", "angle": 35, "stops": stops("#312e81", _hue(first_hue), "#0f172a")}
     back.express("rotation", "8*Math.sin(time)")
@@ -141,7 +141,7 @@ def scene(seconds: int, first_hue: float = 0.0, discs: int = DISCS) -> dict[str,
 
 
 def _long_card() -> dict[str, Any]:
-    """Return the title card for LONG_SECONDS: it comes in, and then its dots never rest."""
+    """Return the title card with a length of LONG_SECONDS. After its entrance only its dots move."""
     card = title_card()
     card["comps"]["comp_root"]["durationSeconds"] = LONG_SECONDS
     (track,) = card["timelines"]["comp_root"]["tracks"]
@@ -165,14 +165,14 @@ def _disc(index: int, first_hue: float) -> Layer:
 
 
 def _hue(turn: float) -> str:
-    """A quiet colour that changes with the number."""
+    """Return a muted colour that changes with the number."""
     return "#" + "".join(f"{round(110 + 90 * math.sin(2.4 * turn + 2.1 * channel)):02x}" for channel in range(3))
 
 
 BENCHMARK = Benchmark(
     "How much do more workers bring, what does a repeat cost, and how much does a changed text render again?",
     _rows,
-    label="story",
+    label="case",
     bar="fps",
     advice=_advice,
 )

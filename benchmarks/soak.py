@@ -21,7 +21,7 @@ NAMES = ("title-card", "fifty-layers", "gradient-hero", "shape-particles")
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row each tenth of the jobs: resident memory, jobs a second, targets on loan."""
+    """Yield a row after each tenth of the jobs: resident memory, jobs a second, acquired targets."""
     jobs = 80 if quick else JOBS
     documents = [read_value(SCENES[name].document()) for name in NAMES]
     with RenderSession(default_session_options()) as session, tempfile.TemporaryDirectory() as folder:

@@ -25,7 +25,7 @@ EXAMPLES: Final = ("title-card", "lower-third", "product-promo")
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row for each example, then renders with and without previews beside them."""
+    """Yield a row for each example, then renders with and without previews beside them."""
     count = 10 if quick else 40
     settings = {"stills_per_minute": 1_000_000, "automation_allow_private_assets": True}
     with local_farm(settings) as (farm, chosen), client_of(farm, chosen, "designer") as client:
@@ -57,7 +57,7 @@ class _Preview:
         return [self.milliseconds(number) for number in range(-2, count)][2:]
 
     def milliseconds(self, number: int) -> float:
-        """Milliseconds of one preview after a change."""
+        """Return the milliseconds of one preview after a change."""
         time.sleep(PAUSE_SECONDS)
         changed = dict.fromkeys(self.texts, f"Change {number} {time.monotonic_ns()}")
         moment = self.seconds * (number % 7 + 1) / 9
@@ -70,7 +70,7 @@ class _Preview:
         return took
 
     def rendered_seconds(self, number: int) -> float:
-        """Seconds from the creation of a 720p render to its end."""
+        """Return the seconds from the creation of a 720p render to its end."""
         body: dict[str, Any] = {
             "templateId": self.template, "output": {"width": 1280, "height": 720},
             "inputs": self.inputs | dict.fromkeys(self.texts, f"Render {number} {time.monotonic_ns()}"),

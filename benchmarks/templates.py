@@ -22,7 +22,7 @@ SLOW_MS = 100.0
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a template: milliseconds a frame, all stages side by side, and of the slowest stages alone."""
+    """Yield a row for each template: milliseconds a frame, all stages side by side, and of the slowest stages alone."""
     folders = sorted(path.parent for path in (CORPUS / "templates").glob("*/document.json"))
     if not folders:
         return

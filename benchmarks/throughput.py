@@ -20,7 +20,7 @@ VERTICAL = "vertical-promo"
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a scene and size. Quick: 720p only, fewer frames."""
+    """Yield a row for each scene and size. Quick: 720p only, fewer frames."""
     for size, (standing, moving, rounds) in ({(1280, 720): (90, 90, 2)} if quick else SIZES).items():
         for name in SCENES:
             yield _row(measured(_case(name, size, standing if name in STANDING else moving, rounds)))

@@ -24,7 +24,7 @@ VARIANTS: dict[str, tuple[EncoderProfile, PipelineOptions]] = {
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a variant and scene."""
+    """Yield a row for each variant and scene."""
     frames, rounds = (60, 1) if quick else (240, 2)
     for scene in SCENES[:1] if quick else SCENES:
         for name, (encoder, options) in VARIANTS.items():

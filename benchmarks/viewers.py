@@ -16,7 +16,7 @@ import uvloop
 
 from benchmarks.api import served
 from benchmarks.benchmark import Benchmark, Row
-from benchmarks.queue import FPS, furnished, job_of, parts, through
+from benchmarks.queue import FPS, dependencies_of, job_of, prepare_accounts, seconds_to_complete
 from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock
@@ -32,14 +32,14 @@ TURNS: Final = 5
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row without pages and one with them, each the median of turns that alternate."""
+    """Yield a row without pages and one with them, each the median of turns that alternate."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder, served(Path(folder)) as api:
         yield from uvloop.run(_measured(api.origin, api.settings, Path(folder), SEGMENTS // 4 if quick else SEGMENTS))
 
 
 async def _measured(origin: str, settings: Settings, folder: Path, segments: int) -> Sequence[Row]:
     database = Database(str(settings.database_url))
-    storage = await furnished(database, folder)
+    storage = await prepare_accounts(database, folder)
     async with database.work() as session:
         session.add(Account(id="acc_boss", name="operator", operator=True))
         await session.flush()
@@ -59,9 +59,9 @@ async def _turn(
     """Return the seconds of one job: wall time, and processor time of this process, which runs the scheduler."""
     url = str(settings.database_url)
     client = redis.connect(str(settings.redis_url))
-    scheduler = Scheduler(parts(Database(url, ping=False), storage, folder, client), url)
+    scheduler = Scheduler(dependencies_of(Database(url, ping=False), storage, folder, client), url)
     began, used = time.perf_counter(), time.process_time()
-    await through(scheduler, database, [job_of(turn, round(segments * FPS))])
+    await seconds_to_complete(scheduler, database, [job_of(turn, round(segments * FPS))])
     taken = time.perf_counter() - began, time.process_time() - used
     await client.aclose()
     return taken

@@ -20,7 +20,7 @@ SCENE = "fifty-layers"
 
 
 def _rows(quick: bool) -> Iterator[Row]:
-    """A row a number of workers and a segment length: frames a second of all workers together."""
+    """Yield a row for each number of workers and segment length: frames a second of all workers together."""
     cores = len(os.sched_getaffinity(0))
     counts = [1] if quick else sorted({1, 2, cores, cores + 1})
     lengths = [60] if quick else [30, 60, 120, 240]

@@ -1,4 +1,4 @@
-"""A farm in simulated time: schedulers as they are, a real Postgres that fails over, and thousands of simulated workers."""
+"""A farm in simulated time: the real schedulers, a real Postgres that fails over, and thousands of simulated workers."""
 
 from __future__ import annotations
 
