@@ -1,4 +1,4 @@
-"""Make the example bundles and their media: `python examples/build.py`. The results are committed.
+"""Make the example bundles and their media: `python -m examples.build`. The results are committed.
 
 Everything is drawn and written here, so the examples carry nobody else's work.
 """
@@ -78,15 +78,15 @@ def lower_third() -> Record:
     name = text("name", "Name", 10, -20, "Ada Lovelace", 44, "#ffffff", boxWidth=520, align="left")
     role = text("role", "Role", 10, 30, "Analyst, Metaphysician, Founder", 24, "#cbd5e1", boxWidth=520, align="left")
     role.text["fontWeight"] = "500"
-    banner = null("banner", "Plate", -340, 580, panel, stripe, name, role)
-    banner.animate("x", (0.6, -340), (1.3, 380), (4.9, 380), (5.5, -340))
+    plate = null("plate", "Plate", -340, 580, panel, stripe, name, role)
+    plate.animate("x", (0.6, -340), (1.3, 380), (4.9, 380), (5.5, -340))
     for part, until in ((name, 1.4), (role, 1.7)):
         part.animate("opacity", (until - 0.5, 0), (until, 100))
     fields = [
         field("name", "Name", "text", "name", "Text", "content", "Ada Lovelace"),
         field("stripe", "Stripe", "color", "stripe", "Style", "fill", "#f59e0b"),
     ]
-    return composition("comp_root", "Lower Third", 1280, 720, 30, 6, [footage, shade, banner], "#000000", fields)
+    return composition("comp_root", "Lower Third", 1280, 720, 30, 6, [footage, shade, plate], "#000000", fields)
 
 
 def product_promo() -> Record:
@@ -237,6 +237,16 @@ def write_jingle(target: Path) -> None:
         container.mux(stream.encode(None))
 
 
+def documents() -> dict[str, Record]:
+    """Return the examples by the names of their files."""
+    return {
+        "title-card": title_card(),
+        "lower-third": lower_third(),
+        "product-promo": product_promo(),
+        "announcement": announcement(),
+    }
+
+
 def main() -> None:
     """Write every example."""
     folder = HERE / "media"
@@ -245,12 +255,7 @@ def main() -> None:
     draw_product().save(str(folder / "product.png"), skia.kPNG)
     write_footage(folder / "footage.mp4")
     write_jingle(folder / JINGLE)
-    for name, document in {
-        "title-card": title_card(),
-        "lower-third": lower_third(),
-        "product-promo": product_promo(),
-        "announcement": announcement(),
-    }.items():
+    for name, document in documents().items():
         (HERE / f"{name}.motion").write_bytes(bundle(document))
 
 

@@ -1,4 +1,4 @@
-"""Helpers to write `.motion` documents by hand: nodes, tracks, compositions, and the zip around them.
+"""Write `.motion` documents by hand: nodes, tracks, compositions, and the zip around them.
 
 Records have the shape that the editor writes, so that the examples exercise the same path as real projects.
 """
@@ -21,7 +21,7 @@ ZIP_TIME = (2026, 1, 1, 0, 0, 0)
 
 @dataclass
 class Layer:
-    """A node in the making: its kind, properties by component, tracks, and its bar on the timeline in frames."""
+    """A node under construction: its kind, properties by component, tracks, and its bar on the timeline in frames."""
 
     id: str
     name: str
@@ -86,7 +86,7 @@ def media(
 
 
 def audio(id: str, name: str, src: str, seconds: float) -> Layer:
-    """A layer that plays a file of so many seconds."""
+    """A layer that plays a file with a length in seconds."""
     component = {"__assetId": id, "__src": src, "__duration": seconds, "__start": 0, "__in": 0, "__out": seconds}
     return Layer(id, name, "audio", {"x": 0, "y": 0}, audio=component)
 

@@ -1,6 +1,7 @@
 // Scripts of every page. Pages work without scripts; scripts make them live. They use no other host.
 //
-//   page.js      small helpers: times, notices, set-up of new elements
+//   page.js      elements, times, notices, set-up of new elements
+//   requests.js  requests of scripts to the farm, reasons of failed ones
 //   parts.js     update parts of the page in place, while a person works with them
 //   stream.js    event stream, and state of the connection to the farm
 //   renders.js   live updates of lists of renders and of a render's page

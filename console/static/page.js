@@ -1,4 +1,4 @@
-// Small helpers of all pages: elements, times, notices, and set-up of new elements.
+// Elements, times, notices, and set-up of new elements. Every page uses them.
 export const csrf = () => document.body.dataset.csrf || "";
 export const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 

@@ -1,0 +1,22 @@
+"""The committed examples are those that their programs write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from examples import build, build_effects
+from examples.documents import Record, bundle
+
+EXAMPLES = Path(build.__file__).parent
+DOCUMENTS = {**build.documents(), "effects": build_effects.showcase()}
+
+
+@pytest.mark.parametrize(("name", "document"), DOCUMENTS.items(), ids=DOCUMENTS)
+def test_an_example_is_the_document_that_its_program_writes(name: str, document: Record) -> None:
+    assert bundle(document) == (EXAMPLES / f"{name}.motion").read_bytes()
+
+
+def test_every_example_has_a_program() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.motion")} == DOCUMENTS.keys()
