@@ -15,7 +15,9 @@ DOCUMENTS = {**build.documents(), "effects": build_effects.showcase()}
 
 @pytest.mark.parametrize(("name", "document"), DOCUMENTS.items(), ids=DOCUMENTS)
 def test_an_example_is_the_document_that_its_program_writes(name: str, document: Record) -> None:
-    assert bundle(document) == (EXAMPLES / f"{name}.motion").read_bytes()
+    assert bundle(document) == (EXAMPLES / f"{name}.motion").read_bytes(), (
+        "python -m examples.build or build_effects writes it"
+    )
 
 
 def test_every_example_has_a_program() -> None:
