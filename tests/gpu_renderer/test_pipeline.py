@@ -103,7 +103,7 @@ def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, d
         lower.append(priorities.count(min(own + BACKGROUND_NICENESS, 19)))
 
     profile = EncoderProfile(threads=3)
-    SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions()).run(range(9), tmp_path / "a.mp4", look)
+    SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions()).run(range(9), tmp_path / "a.mp4", count_threads)
     assert max(lower) >= 1 + profile.threads
     assert os.getpriority(os.PRIO_PROCESS, 0) == own
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from benchmarks.queue import parts
+from benchmarks.queue import dependencies_of
 from farm_core.db.database import Database
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.sandbox import Arguments, Exhausted, Refused, Result, Sandbox
@@ -65,7 +65,7 @@ async def frozen(
     """Freeze documents for several requests at once, each with its own title."""
     storage = LocalStorage(folder / "storage", Links(b"secret"))
     storage.put_bytes("documents/title.json", orjson.dumps(DOCUMENT))
-    whole = parts(Database("postgresql://nobody@127.0.0.1:1/none"), storage, folder)
+    whole = dependencies_of(Database("postgresql://nobody@127.0.0.1:1/none"), storage, folder)
     dependencies = replace(whole, sandbox=sandbox)
     freezer = Freezer(dependencies)
     made = await asyncio.gather(
