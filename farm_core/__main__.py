@@ -144,7 +144,7 @@ def _usage(words: list[str]) -> int:
         print(f"farm: there is no command {words[0]!r}", file=out)
     print(f"usage: {PROGRAM} COMMAND ...\n", file=out)
     for name, (_, help_text) in COMMANDS.items():
-        print(f"  {name:12} {help_text}", file=out)
+        print(f"  {name:13} {help_text}", file=out)
     print(f"\n{PROGRAM} COMMAND --help says more; {PROGRAM} --version names this build.", file=out)
     return 0 if asked else 2
 
