@@ -30,14 +30,20 @@ Defines = tuple[tuple[str, str], ...]
 
 
 class Route(Enum):
-    """Route on which an effect runs (effects.md 2)."""
+    """Route on which an effect runs (effects.md 2). The values are the codes of that section."""
 
     MATRIX = "M"
+    """It folds into the colour matrix of its layer."""
     TABLE = "T"
+    """It folds into the colour tables of its layer."""
     GPU = "G"
+    """A pass in screen space, or on the canvas of a baked layer."""
     GPU_ONLY = "GO"
+    """A pass in screen space, also after the canvas of a baked layer."""
     RASTER = "R"
+    """A pass on the canvas: its layer is baked."""
     TIME = "TM"
+    """No pixels: evaluation applies it."""
 
     @property
     def is_spatial(self) -> bool:
