@@ -23,10 +23,10 @@ from api.first_page import router as first_page
 from api.health.endpoints import router as health
 from api.json import JSONResponse
 from api.keys.endpoints import router as keys
+from api.middleware.api_keys import KeysOnlyInV1
 from api.middleware.bodies import BodyLimit
 from api.middleware.boundary import ErrorBoundary
 from api.middleware.origins import OtherOrigins
-from api.middleware.outside import KeysStayInside
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
 from api.renders.endpoints import router as renders
@@ -63,7 +63,7 @@ SLOT_SECONDS: Final = 60.0
 PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, batches)
 """Routers under `/api/v1`."""
 
-MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysStayInside, BodyLimit)
+MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysOnlyInV1, BodyLimit)
 """Middleware of every request, outermost first. Telemetry and CORS enclose it."""
 
 

@@ -30,7 +30,7 @@ from motion.schema.stored import (
     text,
 )
 from motion.shown_sound import show_sound, sound_source
-from motion.unseen import unseen
+from motion.undrawn_layers import undrawn_layers
 
 Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
@@ -103,7 +103,7 @@ def discover(document: Document, composition_id: str | None = None, include_text
     fields = _Fields()
     unread = strings(document, "unreadableChunks")
     warnings = [f"{name} in the bundle could not be read and was left out." for name in unread]
-    left_out = unseen(document, layers, composition_id)
+    left_out = undrawn_layers(document, layers, composition_id)
     shown = [layer for layer in layers if _shows_source(layer)]
     for layer in layers:
         if _shows_source(layer) and layer.id in left_out:
@@ -201,7 +201,7 @@ def unrenderable_layers(
     """Return (layer name, reason) of every media layer without a fetchable source that no field replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
     layers = _layers(document, composition_id)
-    done = replaced | unseen(document, layers, composition_id)
+    done = replaced | undrawn_layers(document, layers, composition_id)
     return [(one.layer, one.reason) for one in _unrenderable(layers, done)]
 
 
@@ -213,7 +213,7 @@ def media_sources(document: Document, composition_id: str | None = None, *, with
     found: set[str] = set()
     layers = _layers(document, composition_id)
     shows_sound = show_sound(layers, document)
-    left_out = unseen(document, layers, composition_id)
+    left_out = undrawn_layers(document, layers, composition_id)
     for layer in layers:
         if layer.id not in left_out:
             found.update(_sources(layer))

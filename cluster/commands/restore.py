@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cluster.backups import reader
-from cluster.backups.moving import restore_to_stores
 from cluster.backups.progress import progress_bar
+from cluster.backups.to_stores import restore_to_stores
 from cluster.local.farm import lock_folder
 from farm_core.cli import data_folder
 from farm_core.settings import Settings

@@ -19,7 +19,7 @@ _PAGE: Final = "/api/docs/"
 _LINKED: Final = "/files/"
 
 
-class KeysStayInside:
+class KeysOnlyInV1:
     """Refuse live keys on routes outside `/v1`.
 
     Open routes ignore a key. A signed link under `/files/` is its own credential, and clients send their headers along

@@ -1,4 +1,4 @@
-"""Layers that no frame shows: guides, and hidden layers that no other layer looks at (document.md 2.7)."""
+"""Layers that no frame shows: guides, and hidden layers that no effect or matte of another layer uses (document.md 2.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from motion.schema.stored import Document, record, text
 from motion.schema.timelines import bars_of, timelines
 
 
-def unseen(document: Document, layers: Sequence[Node], composition_id: str | None = None) -> frozenset[str]:
+def undrawn_layers(document: Document, layers: Sequence[Node], composition_id: str | None = None) -> frozenset[str]:
     """Return the ids of layers whose pictures are in no frame. `layers` are all layers that a composition can draw.
 
     A hidden layer without bars is kept if an effect or a matte of another layer uses it. A hidden layer's bars are off.
@@ -24,12 +24,12 @@ def unseen(document: Document, layers: Sequence[Node], composition_id: str | Non
         return frozenset(found)
     settings = chosen(document, composition_id)
     lines = timelines(document, nodes(document), compositions(document), settings)
-    looked_at = {target for layer in layers if layer.visible for target in _looked_at(layer)}
-    found.update(layer.id for layer in hidden if layer.id not in looked_at or bars_of(layer, lines, lines[settings.id]))
+    used = {target for layer in layers if layer.visible for target in _used(layer)}
+    found.update(layer.id for layer in hidden if layer.id not in used or bars_of(layer, lines, lines[settings.id]))
     return frozenset(found)
 
 
-def _looked_at(layer: Node) -> Iterator[str]:
+def _used(layer: Node) -> Iterator[str]:
     """Yield the ids of the layers that the layer's effects and its matte name."""
     for effect in enabled_effects(layer):
         yield from (
