@@ -72,6 +72,13 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     }  # fmt: skip
 
 
+def offered(source: str, composition_id: str | None) -> list[dict[str, Any]]:
+    """Return all inputs that a stored document offers: those that its author exposed, and those of its layers."""
+    document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
+    found = template.discover(document, composition_id, include_text=True).fields
+    return [asdict(field) for field in (*template.authored_fields(document, composition_id), *found)]
+
+
 def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
     """Return the inputs of a draft."""
     return [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]

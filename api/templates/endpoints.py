@@ -9,7 +9,7 @@ from api.documentation import answers
 from api.route import needs, public_router
 from api.shapes import Deleted, Listed
 from api.templates import service
-from api.templates.schemas import IMPORT_FORM, ImportedTemplate, TemplateRecord, TemplateRequest
+from api.templates.schemas import IMPORT_FORM, ImportedTemplate, ReplacementRequest, TemplateRecord, TemplateRequest
 from api.uploads import received
 from farm_core.accounts.scopes import Scope
 
@@ -44,11 +44,14 @@ async def get_template(work: Reading, caller: CallerOf, id: str) -> TemplateReco
 
 @router.put("/{id}", openapi_extra=needs(_WRITE), responses=answers(404, 409), tags=["extension"])
 async def replace_template(
-    work: Work, state: AppStateOf, caller: CallerOf, id: str, body: TemplateRequest
-) -> TemplateRecord:
-    """Replace a template by a new version, from the editor's document. Renders that were accepted keep the former version."""
+    work: Work, state: AppStateOf, caller: CallerOf, id: str, body: ReplacementRequest
+) -> ImportedTemplate:
+    """Replace a template by a new version, from the editor's document. Renders that were accepted keep the former version.
+
+    The warnings name inputs that are gone, newly required or of another kind.
+    """
     former = await service.replaceable(state, caller, id)
-    return await service.publish(work, state, caller, body, former)
+    return await service.publish_version(work, state, caller, body, former)
 
 
 @router.put(
@@ -57,9 +60,10 @@ async def replace_template(
 async def replace_template_by_import(
     request: Request, work: Work, state: AppStateOf, caller: CallerOf, id: str
 ) -> ImportedTemplate:
-    """Replace a template by a new version, from a `.motion` project. Fields that are left out stay as they are.
+    """Replace a template by a new version, from a `.motion` project. Fields that are left out stay as they are, and so
+    do chosen labels and left-out inputs. `includeText=true` exposes all texts.
 
-    Renders that were accepted keep the former version. The warnings name inputs that are gone or newly required.
+    Renders that were accepted keep the former version. The warnings name inputs that are gone, newly required or of another kind.
     """
     former = await service.replaceable(state, caller, id)
     async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:

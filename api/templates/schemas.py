@@ -61,12 +61,10 @@ _DOCUMENT: dict[str, Any] = {
 }
 
 
-class TemplateRequest(Body):
-    """A template to publish."""
+_Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] = Field(
-        description="Truncated to 120 characters."
-    )
+
+class _Content(Body):
     description: str | None = Field(None, description="Truncated to 500 characters.")
     document: Annotated[FreeForm, WithJsonSchema(_DOCUMENT)]
     inputs: Annotated[list[TemplateInput], AfterValidator(_distinct)] = Field(max_length=INPUTS_MAX)
@@ -75,6 +73,22 @@ class TemplateRequest(Body):
     fps: Annotated[float, Field(gt=0, le=FPS_MAX, allow_inf_nan=False, strict=True)]
     duration_seconds: Annotated[float, Field(gt=0, le=SECONDS_MAX, allow_inf_nan=False, strict=True)]
     project_id: str | None = Field(None, max_length=200)
+
+
+class TemplateRequest(_Content):
+    """A template to publish."""
+
+    name: _Name = Field(description="Truncated to 120 characters.")
+
+
+class ReplacementRequest(_Content):
+    """A new version of a template."""
+
+    name: _Name | None = Field(None, description="Truncated to 120 characters. Left out, the template keeps its name.")
+    keep_choices: StrictBool = Field(
+        False,
+        description="Keep labels that differ from the former document, and leave out inputs that the former version left out.",
+    )
 
 
 class ShownInput(Shape):
@@ -108,7 +122,7 @@ class TemplateRecord(Shape):
 
 
 class ImportedTemplate(TemplateRecord):
-    """A template created from a project, with warnings for its author."""
+    """A template that was imported or replaced, with warnings for its author."""
 
     required_inputs: list[str] = Field(description="Ids of the inputs that every render must supply.")
     warnings: list[str]

@@ -17,11 +17,12 @@ from api.auth import Caller
 from api.dependencies import Page
 from api.pagination import checked_id, found, listed
 from api.shapes import Listed
-from api.templates import drafts
+from api.templates import drafts, versions
 from api.templates.schemas import (
     DESCRIPTION_LENGTH_MAX,
     NAME_LENGTH_MAX,
     ImportedTemplate,
+    ReplacementRequest,
     TemplateRecord,
     TemplateRequest,
 )
@@ -35,12 +36,13 @@ from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_room
 from motion.template import InputField
 
+Input = Mapping[str, Any]
 Choice = Callable[[Sequence[InputField]], Sequence[InputField]]
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateDraft:
-    """A template before it is stored."""
+    """A template before it is stored. A replaced template keeps its name if the draft has none."""
 
     name: str
     description: str | None
@@ -54,15 +56,30 @@ class TemplateDraft:
     project_id: str | None
 
 
-async def publish(
-    session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest, former: Template | None = None
-) -> TemplateRecord:
-    """Create a template from a document of the editor, or a new version of the template `former`.
+async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
+    """Create a template from a document of the editor.
+
+    Raises BadRequest, UnrenderableAssets and QuotaExceeded.
+    """
+    row, _ = await _store(session, state, caller, await _publish(state, caller, wanted), None)
+    return record(row)
+
+
+async def publish_version(
+    session: AsyncSession,
+    state: AppState,
+    caller: Caller,
+    wanted: TemplateRequest | ReplacementRequest,
+    former: Template,
+) -> ImportedTemplate:
+    """Publish a document of the editor as a new version of the template `former`.
 
     Raises BadRequest, UnrenderableAssets and QuotaExceeded, and what `repository.replace` raises.
     """
     draft = await _publish(state, caller, wanted)
-    return record(await _store(session, state, caller, draft, former))
+    if isinstance(wanted, ReplacementRequest) and wanted.keep_choices:
+        draft = replace(draft, fields=await versions.with_choices(state, caller.account.id, former, draft.fields))
+    return _imported(draft, *await _store(session, state, caller, draft, former))
 
 
 async def import_bundle(
@@ -74,14 +91,14 @@ async def import_bundle(
 
     Raises BadRequest, NothingToExpose and QuotaExceeded, and what `repository.replace` raises.
     """
+    asks_for_text = "includeText" in upload.fields
     draft, warnings = await _import(state, caller, upload, former)
     if choose is not None:
         draft = replace(draft, fields=choose(draft.fields))
-    known = [] if former is None else list(former.inputs)
-    stored = record(await _store(session, state, caller, draft, former))
-    required = [field.id for field in draft.fields if field.required]
-    warnings = [*changes(known, draft.fields), *warnings] if former is not None else warnings
-    return ImportedTemplate(**stored.model_dump(by_alias=False), required_inputs=required, warnings=warnings)
+    elif former is not None:
+        fields = await versions.with_choices(state, caller.account.id, former, draft.fields, asks_for_text)
+        draft = replace(draft, fields=fields)
+    return _imported(draft, *await _store(session, state, caller, draft, former), warnings)
 
 
 async def replaceable(state: AppState, caller: Caller, template_id: str) -> Template:
@@ -116,7 +133,17 @@ def record(row: Template) -> TemplateRecord:
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
-async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateDraft:
+def _imported(
+    draft: TemplateDraft, row: Template, known: Sequence[Input] | None, warnings: Sequence[str] = ()
+) -> ImportedTemplate:
+    """Return the record of a stored draft. `known`: the inputs of its former version, if it has one."""
+    required = [field.id for field in draft.fields if field.required]
+    changes = [] if known is None else versions.changes(known, draft.fields)
+    stored = record(row).model_dump(by_alias=False)
+    return ImportedTemplate(**stored, required_inputs=required, warnings=[*changes, *warnings])
+
+
+async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest | ReplacementRequest) -> TemplateDraft:
     inputs = [one.model_dump(by_alias=False) for one in wanted.inputs]
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.TemporaryDirectory(prefix="farm-template-") as folder:
@@ -129,7 +156,7 @@ async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest) -> 
             raise UnrenderableAssets(made["unrenderable"])
         document = await asyncio.to_thread(target.read_bytes)
     return TemplateDraft(
-        wanted.name, wanted.description, document, drafts.fields_from(made["fields"]), wanted.width, wanted.height,
+        wanted.name or "", wanted.description, document, drafts.fields_from(made["fields"]), wanted.width, wanted.height,
         wanted.fps, wanted.duration_seconds, None, wanted.project_id,
     )  # fmt: skip
 
@@ -139,7 +166,7 @@ async def _import(
 ) -> tuple[TemplateDraft, list[str]]:
     if former is not None:  # fields that are left out stay as they are
         had_text = "true" if any(one["kind"] == "text" for one in former.inputs) else "false"
-        kept = {"name": former.name, "compId": former.composition_id or "", "includeText": had_text}
+        kept = {"compId": former.composition_id or "", "includeText": had_text}
         upload.fields = kept | upload.fields
     asked = {
         "composition_id": upload.fields.get("compId") or None,
@@ -153,14 +180,14 @@ async def _import(
         made = await state.sandbox.call(
             caller.account.id, drafts.imported, str(upload.path), target.name, asked, allow_private
         )
-        return await asyncio.to_thread(_draft_of, upload, made, target.name)
+        return await asyncio.to_thread(_draft_of, upload, made, target.name, "" if former else made.get("name", ""))
 
 
-def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[TemplateDraft, list[str]]:
+def _draft_of(upload: Upload, made: dict[str, Any], target: str, name: str) -> tuple[TemplateDraft, list[str]]:
     if not made["has_media"]:
         raise NothingToExpose
     draft = TemplateDraft(
-        upload.fields.get("name", "").strip() or made["name"], upload.fields.get("description") or None,
+        upload.fields.get("name", "").strip() or name, upload.fields.get("description") or None,
         Path(target).read_bytes(), drafts.fields_from(made["fields"]), made["width"], made["height"], made["fps"],
         made["duration_seconds"], upload.fields.get("compId") or None, None,
     )  # fmt: skip
@@ -171,27 +198,10 @@ def _draft_of(upload: Upload, made: dict[str, Any], target: str) -> tuple[Templa
     return draft, warnings
 
 
-def changes(former: Sequence[Mapping[str, Any]], fields: Sequence[InputField]) -> list[str]:
-    """Return warnings about a new version that can refuse requests which the former one accepted."""
-    was_required = {one["id"]: one["required"] for one in former}
-    kinds, former_kinds = {field.id: field.kind for field in fields}, {one["id"]: one["kind"] for one in former}
-    gone = [f"Input {name!r} is gone: requests with it are refused." for name in former_kinds if name not in kinds]
-    other = [
-        f"Input {name!r} takes {kind}, no longer {former_kinds[name]}."
-        for name, kind in kinds.items()
-        if former_kinds.get(name, kind) != kind
-    ]
-    required = [
-        f"Input {field.id!r} is required now: requests without it are refused."
-        for field in fields
-        if field.required and not was_required.get(field.id, False)
-    ]
-    return [*gone, *other, *required]
-
-
 async def _store(
     session: AsyncSession, state: AppState, caller: Caller, draft: TemplateDraft, former: Template | None
-) -> Template:
+) -> tuple[Template, Sequence[Input] | None]:
+    """Store the draft. Return the template, and the inputs of its former version if it replaces one."""
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
     limit, size = caller.limits.max_storage_bytes, len(draft.document)
     async with state.database.reading() as reading:
@@ -211,4 +221,4 @@ async def _store(
     if former is not None:
         return found(await repository.replace(session, row), "template")
     session.add(row)
-    return row
+    return row, None

@@ -11,6 +11,7 @@ import argparse
 import base64
 import json
 import mimetypes
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
@@ -58,12 +59,14 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.action == "add":
                 made = farm.publish_template(body)
             else:
-                name = arguments.name or farm.template(arguments.id).name
-                made = farm.replace_template(arguments.id, body | {"name": name})
+                body |= {"name": arguments.name, "keepChoices": True}
+                made = farm.replace_template(arguments.id, body)
     except DocumentError as error:
         raise NotPublished(f"{arguments.file}: {error.message}") from error
     except (ApiError, NoAnswer) as error:
         raise NotPublished(f"{arguments.file}: {error}") from error
+    for warning in made.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     print(json.dumps(dict(made.raw), indent=2))
     return 0
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from starlette.datastructures import FormData
 
@@ -26,12 +26,6 @@ def chosen(fields: Sequence[InputField], form: FormData) -> list[InputField]:
     ids = set(form.getlist("input"))
     kept = [one for one in fields if one.required or one.id in ids or CHOICE not in form]
     return [replace(one, label=_label(one, form)) for one in kept]
-
-
-def with_former_labels(fields: Sequence[InputField], former: Sequence[Mapping[str, Any]]) -> list[InputField]:
-    """Return the inputs with the labels that they have in the former version of the template."""
-    labels = {one["id"]: one["label"] for one in former}
-    return [replace(one, label=labels.get(one.id, one.label)) for one in fields]
 
 
 def _label(field: InputField, form: FormData) -> str:

@@ -13,11 +13,11 @@ from starlette.responses import RedirectResponse, Response
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Work
 from api.pagination import checked_id
-from api.templates import service
+from api.templates import service, versions
 from api.templates.schemas import NAME_LENGTH_MAX
 from api.uploads import Upload, received
 from console.library import pending
-from console.library.choice import chosen, one_line, with_former_labels
+from console.library.choice import chosen, one_line
 from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
 from console.pages import page
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
@@ -97,10 +97,9 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
             await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
     ticked, changes = {one.id for one in found.fields}, []
     if former is not None and found.fault is None:
-        known = {str(one["id"]) for one in former.inputs}
-        ticked = {one.id for one in found.fields if one.required or one.id in known}
-        changes = service.changes(former.inputs, [one for one in found.fields if one.id in ticked])
-        found = replace(found, fields=with_former_labels(found.fields, former.inputs))
+        kept = {one.id: one for one in await versions.with_choices(state, account_id, former, found.fields)}
+        ticked, changes = set(kept), versions.changes(former.inputs, list(kept.values()))
+        found = replace(found, fields=[kept.get(one.id, one) for one in found.fields])
     values: dict[str, Any] = {
         "findings": found, "upload_id": upload_id, "filename": upload.filename or "project", "former": former,
         "ticked": ticked, "changes": changes,
@@ -145,4 +144,7 @@ async def _import(
         except NothingToExpose:
             found = await findings(state, viewer.account.id, path, name)
             found = replace(found, fields=choose(found.fields))
-            return (await service.publish(work, state, viewer.caller, publication_of(found), former)).id
+            wanted = publication_of(found)
+            if former is not None:
+                return (await service.publish_version(work, state, viewer.caller, wanted, former)).id
+            return (await service.publish(work, state, viewer.caller, wanted)).id

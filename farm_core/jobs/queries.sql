@@ -931,7 +931,7 @@ WITH doomed AS (
             ORDER BY created_at, id LIMIT 1
         ) AS oldest WHERE oldest.created_at <= versions.replaced_at + interval '1 hour'
     )
-    ORDER BY versions.replaced_at LIMIT :rows_max
+    ORDER BY versions.replaced_at LIMIT :rows_max FOR UPDATE SKIP LOCKED
 )
 DELETE FROM template_versions AS versions USING doomed
 WHERE versions.template_id = doomed.template_id AND versions.version = doomed.version

@@ -58,10 +58,11 @@ async def version_of(session: AsyncSession, newest: Template, version: int) -> T
     return Template(**newest.model_dump() | {name: getattr(kept, name) for name in ("version", *_VERSIONED)})
 
 
-async def replace(session: AsyncSession, new: Template) -> Template | None:
-    """Replace the content of the account's template that has the id of `new`, and return the stored template.
+async def replace(session: AsyncSession, new: Template) -> tuple[Template, list[dict[str, Any]]] | None:
+    """Replace the content of the account's template that has the id of `new`. Return the stored template, and the
+    inputs that it had before.
 
-    Jobs that were created before keep the former version. The template keeps its id, creation time, and
+    Jobs that were created before keep the former version. The template keeps its id, creation time, and name,
     description and project unless `new` has others. Return None if there is no such template. Raises Conflict.
     """
     row = await session.scalar(_OWNED.with_for_update(key_share=True), {"id": new.id, "account_id": new.account_id})
@@ -80,11 +81,12 @@ async def replace(session: AsyncSession, new: Template) -> Template | None:
         )
         session.add(kept)
         row.version += 1
-    for name in (*_VERSIONED, *_OF_JOBS, "name", "updated_at"):
+    for name in (*_VERSIONED, *_OF_JOBS, "updated_at"):
         setattr(row, name, getattr(new, name))
+    row.name = new.name or row.name
     row.description = row.description if new.description is None else new.description
     row.project_id = row.project_id if new.project_id is None else new.project_id
-    return row
+    return row, former["inputs"]
 
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 import pytest
 
 from farm_core.templates.repository import FORMER_VERSIONS_MAX
 from tests.api.world import Someone, World, bundle, document, field, layer, template_body
+from tests.attacks.test_deletion import until_waiting
 
 pytestmark = pytest.mark.service
 OLD = document(layer("n1", "Photo", "image", src="blob:https://x/1"), layer("n2", "Title", "text"))
@@ -53,6 +56,8 @@ def test_a_new_version_keeps_the_id_and_is_what_later_renders_are_checked_agains
     assert (second["name"], second["description"], len(second["inputs"])) == ("New", "For launches", 4)
     assert second["updatedAt"] > first["updatedAt"]
     assert (first.get("version"), second["version"]) == (None, 2)
+    assert second.pop("requiredInputs") == ["photo"]
+    assert second.pop("warnings") == ["Input 'photo' is required now: requests without it are refused."]
     assert ada.get(f"/templates/{first['id']}").json() == second
     assert ada.get("/templates").json()["items"] == [second]
     assert [one["field"] for one in ada.render(first["id"], inputs={"headline": "a"}).json()["errors"]] == ["photo"]
@@ -87,6 +92,59 @@ def test_an_import_keeps_what_the_form_leaves_out_and_warns_of_inputs_that_chang
     assert (third["name"], [one["id"] for one in third["inputs"]]) == ("Other", ["logo"])
     kinds = imported(ada, "PUT", f"/templates/{first['id']}/import", OLD, includeText="true")
     assert "Input 'logo' is gone: requests with it are refused." in kinds["warnings"]
+
+
+def test_choices_of_the_former_version_are_kept_by_an_import_and_where_a_request_asks(world: World) -> None:
+    ada = world.account()
+    layers = [layer("n1", "Title", "text"), layer("n2", "Terms", "text"), layer("n3", "Logo", "image", src="")]
+    inputs = [
+        {"id": "title", "label": "Name of the guest", "kind": "text"},
+        {"id": "logo", "label": "Logo", "kind": "image"},
+    ]
+    path = f"/templates/{ada.template(document=document(*layers), inputs=inputs)}"
+    newer = document(*layers[:2], layer("n3", "LOGO", "image", src=""), layer("n4", "City", "text"))
+    offered = [
+        {"id": "title", "label": "Title", "kind": "text"}, {"id": "terms", "label": "Terms", "kind": "text"},
+        {"id": "logo", "label": "LOGO", "kind": "image"}, {"id": "city", "label": "City", "kind": "text"},
+    ]  # fmt: skip
+    body = template_body(document=newer, inputs=offered)
+    del body["name"]
+    kept = [("title", "Name of the guest"), ("logo", "LOGO"), ("city", "City")]
+    for made in (
+        imported(ada, "PUT", f"{path}/import", newer),
+        put(ada, path, json=body | {"keepChoices": True}).json(),
+    ):
+        assert sorted((one["id"], one["label"]) for one in made["inputs"]) == sorted(kept)
+        assert made["name"] == "Card"
+    asked = imported(ada, "PUT", f"{path}/import", newer, includeText="true")
+    assert {one["id"] for one in asked["inputs"]} == {"title", "terms", "logo", "city"}
+    literal = put(ada, path, json=body).json()
+    assert [one["label"] for one in literal["inputs"]] == ["Title", "Terms", "LOGO", "City"]
+
+
+def test_the_labels_of_inputs_of_another_kind_are_not_kept(world: World) -> None:
+    ada = world.account()
+    first = ada.post("/templates", json=text_body("Title", inputs=[{"id": "headline", "label": "x", "kind": "text"}]))
+    photo = document(layer("n1", "Headline", "image", src=""))
+    made = imported(ada, "PUT", f"/templates/{first.json()['id']}/import", photo)
+    assert [(one["id"], one["label"], one["kind"]) for one in made["inputs"]] == [("headline", "Headline", "media")]
+    assert made["warnings"][0] == "Input 'headline' takes media, no longer text."
+
+
+def test_a_replacement_follows_changes_that_were_made_while_it_was_prepared(world: World) -> None:
+    ada = world.account()
+    template_id = imported(ada, "POST", "/templates/import", OLD, name="Card", includeText="true")["id"]
+    extra = '[{"id": "extra", "label": "Extra", "kind": "text", "required": false}]'
+    with psycopg.connect(str(world.settings.database_url)) as other, ThreadPoolExecutor() as threads:
+        other.execute(
+            "UPDATE templates SET name = 'Renamed', inputs = inputs || %s::jsonb WHERE id = %s", (extra, template_id)
+        )
+        answer = threads.submit(imported, ada, "PUT", f"/templates/{template_id}/import", NEW)
+        until_waiting(world.settings.database_url, 1, answer.done)
+        other.commit()
+        made = answer.result(30)
+    assert made["name"] == "Renamed"
+    assert "Input 'extra' is gone: requests with it are refused." in made["warnings"]
 
 
 def test_only_the_accounts_own_templates_can_be_replaced(world: World) -> None:

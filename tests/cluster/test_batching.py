@@ -365,8 +365,9 @@ def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys
 
     where = words[2:6]
     assert template.run(arguments(template, "replace", made["id"], str(project), *where)) == 0
-    printed = capsys.readouterr().out
+    printed, said = capsys.readouterr()
     newer = json.loads(printed[printed.rindex("\n{\n") :])
+    assert said.endswith("warning: Input 'logo' is gone: requests with it are refused.\n")
     assert (newer["id"], newer["name"]) == (made["id"], "Mine")
     assert [one["id"] for one in newer["inputs"]] == ["headline"]
     with pytest.raises(NotPublished, match="There is no such template"):

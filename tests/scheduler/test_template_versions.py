@@ -51,9 +51,9 @@ def template(storage: Storage, name: str, **columns: Any) -> Template:
 async def replaced(database: Database, new: Template) -> int:
     """Replace the template; return its version."""
     async with database.work() as session:
-        row = await repository.replace(session, new)
-        assert row is not None
-        return row.version
+        made = await repository.replace(session, new)
+        assert made is not None
+        return made[0].version
 
 
 async def frozen_name(under_test: FarmUnderTest, job: Job) -> str:

@@ -130,7 +130,7 @@ export interface Health {
   status?: string;
 }
 
-/** A template created from a project, with warnings for its author. */
+/** A template that was imported or replaced, with warnings for its author. */
 export interface ImportedTemplate {
   id: string;
   name: string;
@@ -297,6 +297,28 @@ export interface RenderRequest {
   metadata?: Record<string, unknown> | null;
 }
 
+/** A new version of a template. */
+export interface ReplacementRequest {
+  /** Truncated to 500 characters. */
+  description?: string | null;
+  /** The full editor document snapshot. */
+  document: {
+    scene: {
+      nodes: Array<Record<string, unknown>>;
+    };
+  };
+  inputs: Array<TemplateInput>;
+  width: number;
+  height: number;
+  fps: number;
+  durationSeconds: number;
+  projectId?: string | null;
+  /** Truncated to 120 characters. Left out, the template keeps its name. */
+  name?: string | null;
+  /** Keep labels that differ from the former document, and leave out inputs that the former version left out. */
+  keepChoices?: boolean;
+}
+
 /** The key no longer works. */
 export interface Revoked {
   revoked?: boolean;
@@ -365,8 +387,6 @@ export interface TemplateRecord {
 
 /** A template to publish. */
 export interface TemplateRequest {
-  /** Truncated to 120 characters. */
-  name: string;
   /** Truncated to 500 characters. */
   description?: string | null;
   /** The full editor document snapshot. */
@@ -381,6 +401,8 @@ export interface TemplateRequest {
   fps: number;
   durationSeconds: number;
   projectId?: string | null;
+  /** Truncated to 120 characters. */
+  name: string;
 }
 
 /** A layer whose media cannot be fetched. */
@@ -477,8 +499,8 @@ export class Operations {
   }
 
   /** Replace Template */
-  replaceTemplate(id: string, body: TemplateRequest): Promise<TemplateRecord> {
-    return this.transport.send<TemplateRecord>({ method: "PUT", path: `/api/v1/templates/${encodeURIComponent(id)}`, body, answer: "json" });
+  replaceTemplate(id: string, body: ReplacementRequest): Promise<ImportedTemplate> {
+    return this.transport.send<ImportedTemplate>({ method: "PUT", path: `/api/v1/templates/${encodeURIComponent(id)}`, body, answer: "json" });
   }
 
   /** Delete Template */
