@@ -66,6 +66,10 @@ EXAMPLES: Final[dict[str, Any]] = {
             "maxUploadBytes": None,
         },
     },
+    "VersionRecord": {
+        "version": 2, "width": 1080, "height": 1920, "fps": 30, "durationSeconds": 5, "inputs": _INPUTS,
+        "replacedAt": _CREATED,
+    },
     "Validation": {
         "valid": True, "errors": [], "renderMinutes": 0.0833, "remainingMinutes": None, "expectedSeconds": 2.4,
         "warnings": [_WARNING],
@@ -76,6 +80,7 @@ EXAMPLES: Final[dict[str, Any]] = {
 
 PAGES: Final = {
     "JobPage": "JobRecord", "KeyPage": "KeySummary", "PresetPage": "PresetRow", "TemplatePage": "TemplateRecord",
+    "VersionPage": "VersionRecord",
 }  # fmt: skip
 """Pages of lists, and what they list."""
 

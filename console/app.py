@@ -19,6 +19,7 @@ from console.audit.endpoints import router as audit
 from console.batch.endpoints import router as batch
 from console.guard import Guard
 from console.library.endpoints import router as templates
+from console.library.history import router as former_versions
 from console.library.imports import router as imports
 from console.live.endpoints import router as live
 from console.live.hub import Hub
@@ -41,6 +42,7 @@ ROUTERS: Final = (
     tables,
     renders,
     imports,
+    former_versions,
     templates,
     playground,
     batch,

@@ -49,7 +49,10 @@ COMMANDS: Final = {
     "audit": ("farm_core.cli.audit", "show who controlled what, and when"),
     "backup": ("cluster.commands.backup", "write the embedded stores to one file, while the farm runs"),
     "restore": ("cluster.commands.restore", "restore a backup into a data folder"),
-    "template": ("cluster.commands.template", "publish a project as a template, or replace one"),
+    "template": (
+        "cluster.commands.template",
+        "publish a project as a template, replace one, or restore a former version",
+    ),
     "batch": ("cluster.commands.batch", "render a video for each row of a CSV file, with or without a farm"),
     "mcp": ("cluster.commands.mcp_server", "a Model Context Protocol server over the API"),
     "docs": ("farm_core.cli.docs", "build the documentation as a site"),

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from fastapi import Request
+from typing import Annotated
+
+from fastapi import Path, Request
 
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.route import needs, public_router
 from api.shapes import Deleted, Listed
 from api.templates import service
-from api.templates.schemas import IMPORT_FORM, ImportedTemplate, ReplacementRequest, TemplateRecord, TemplateRequest
+from api.templates.schemas import (
+    IMPORT_FORM,
+    VERSION_MAX,
+    ImportedTemplate,
+    ReplacementRequest,
+    TemplateRecord,
+    TemplateRequest,
+    VersionRecord,
+)
 from api.uploads import received
 from farm_core.accounts.scopes import Scope
 
 router = public_router("/templates", "templates")
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
+Version = Annotated[int, Path(ge=1, le=VERSION_MAX)]
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
@@ -68,6 +79,29 @@ async def replace_template_by_import(
     former = await service.replaceable(state, caller, id)
     async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:
         return await service.import_bundle(work, state, caller, upload, former=former)
+
+
+@router.get("/{id}/versions", openapi_extra=needs(_READ), responses=answers(404), tags=["extension"])
+async def list_template_versions(work: Reading, caller: CallerOf, id: str, page: PageOf) -> Listed[VersionRecord]:
+    """List the former versions of a template that can be restored, newest first."""
+    return await service.former_versions(work, caller, id, page)
+
+
+@router.post(
+    "/{id}/versions/{version}/restore", openapi_extra=needs(_WRITE), responses=answers(404, 409), tags=["extension"]
+)
+async def restore_template_version(
+    work: Work, state: AppStateOf, caller: CallerOf, id: str, version: Version
+) -> ImportedTemplate:
+    """Make a new version of a template with the content of a former one. The template keeps its name and description."""
+    return await service.restore(work, state, caller, id, version)
+
+
+@router.delete("/{id}/versions/{version}", openapi_extra=needs(_WRITE), responses=answers(404), tags=["extension"])
+async def delete_template_version(work: Work, caller: CallerOf, id: str, version: Version) -> Deleted:
+    """Delete a former version of a template. Renders that were accepted with it continue."""
+    await service.forget_version(work, caller, id, version)
+    return Deleted()
 
 
 @router.delete("/{id}", openapi_extra=needs(_WRITE), responses=answers(404))

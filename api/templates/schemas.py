@@ -14,6 +14,7 @@ from motion.template import Kind
 NAME_LENGTH_MAX = 120
 DESCRIPTION_LENGTH_MAX = 500
 LABEL_LENGTH_MAX = 500
+VERSION_MAX = 2**31 - 1
 ID_PATTERN = r"^[a-z][a-zA-Z0-9]{0,63}$"
 
 _SHOWN_LENGTH = 80
@@ -126,6 +127,18 @@ class ImportedTemplate(TemplateRecord):
 
     required_inputs: list[str] = Field(description="Ids of the inputs that every render must supply.")
     warnings: list[str]
+
+
+class VersionRecord(Shape):
+    """A former version of a template, which can be restored."""
+
+    version: int
+    width: Number
+    height: Number
+    fps: Number
+    duration_seconds: Number
+    inputs: list[ShownInput]
+    replaced_at: Moment
 
 
 IMPORT_FORM: dict[str, Any] = {

@@ -25,6 +25,7 @@ from api.templates.schemas import (
     ReplacementRequest,
     TemplateRecord,
     TemplateRequest,
+    VersionRecord,
 )
 from api.uploads import Upload
 from farm_core.errors import BadRequest, NotFound, NothingToExpose, UnrenderableAssets
@@ -32,7 +33,7 @@ from farm_core.ids import new_id
 from farm_core.jobs.shared_objects import hold_objects
 from farm_core.strict_json import text_of
 from farm_core.templates import manifest, repository
-from farm_core.templates.models import Template
+from farm_core.templates.models import Template, TemplateVersion
 from farm_core.usage.stored import charge, check_room
 from motion.template import InputField
 
@@ -79,7 +80,7 @@ async def publish_version(
     draft = await _publish(state, caller, wanted)
     if isinstance(wanted, ReplacementRequest) and wanted.keep_choices:
         draft = replace(draft, fields=await versions.with_choices(state, caller.account.id, former, draft.fields))
-    return _imported(draft, *await _store(session, state, caller, draft, former))
+    return _imported(*await _store(session, state, caller, draft, former))
 
 
 async def import_bundle(
@@ -98,7 +99,7 @@ async def import_bundle(
     elif former is not None:
         fields = await versions.with_choices(state, caller.account.id, former, draft.fields, asks_for_text)
         draft = replace(draft, fields=fields)
-    return _imported(draft, *await _store(session, state, caller, draft, former), warnings)
+    return _imported(*await _store(session, state, caller, draft, former), warnings)
 
 
 async def replaceable(state: AppState, caller: Caller, template_id: str) -> Template:
@@ -120,6 +121,30 @@ async def get(session: AsyncSession, caller: Caller, template_id: str) -> Templa
     return record(found(row, "template"))
 
 
+async def former_versions(
+    session: AsyncSession, caller: Caller, template_id: str, asked: Page
+) -> Listed[VersionRecord]:
+    """Return the former versions of a template that can be restored, newest first. Raises NotFound."""
+    row = found(await repository.owned(session, caller.account.id, checked_id(template_id, "template")), "template")
+    statement = repository.restorable(row.account_id, row.id)
+    return await listed(session, statement, repository.NEWEST_VERSION_FIRST, asked, _version)
+
+
+async def restore(
+    session: AsyncSession, state: AppState, caller: Caller, template_id: str, version: int
+) -> ImportedTemplate:
+    """Make a new version of a template with the content of a former one. Raises NotFound and Conflict."""
+    wanted = checked_id(template_id, "template")
+    made = await repository.restore(session, caller.account.id, wanted, version, state.clock.now())
+    return _imported(*found(made, "version of the template"))
+
+
+async def forget_version(session: AsyncSession, caller: Caller, template_id: str, version: int) -> None:
+    """Keep a former version only for the renders that need it. Raises NotFound."""
+    if not await repository.forget_version(session, caller.account.id, checked_id(template_id, "template"), version):
+        raise NotFound("There is no such version of the template.")
+
+
 async def delete(session: AsyncSession, state: AppState, caller: Caller, template_id: str) -> None:
     """Delete a template. Raises NotFound."""
     wanted = checked_id(template_id, "template")
@@ -133,12 +158,15 @@ def record(row: Template) -> TemplateRecord:
     return TemplateRecord.model_validate(row.model_dump(exclude=hidden))
 
 
-def _imported(
-    draft: TemplateDraft, row: Template, known: Sequence[Input] | None, warnings: Sequence[str] = ()
-) -> ImportedTemplate:
+def _version(row: TemplateVersion) -> VersionRecord:
+    return VersionRecord.model_validate({name: getattr(row, name) for name in VersionRecord.model_fields})
+
+
+def _imported(row: Template, known: Sequence[Input] | None, warnings: Sequence[str] = ()) -> ImportedTemplate:
     """Return the record of a stored draft. `known`: the inputs of its former version, if it has one."""
-    required = [field.id for field in draft.fields if field.required]
-    changes = [] if known is None else versions.changes(known, draft.fields)
+    fields = manifest.fields_of(row)
+    required = [field.id for field in fields if field.required]
+    changes = [] if known is None else versions.changes(known, fields)
     stored = record(row).model_dump(by_alias=False)
     return ImportedTemplate(**stored, required_inputs=required, warnings=[*changes, *warnings])
 

@@ -113,10 +113,10 @@ def _by_kind(schema: Record, indent: str) -> str:
 
 def _method(path: str, verb: str, operation: Record) -> str:
     parameters = operation.get("parameters", [])
-    in_path = [one["name"] for one in parameters if one["in"] == "path"]
+    in_path = [one for one in parameters if one["in"] == "path"]
     query = [one for one in parameters if one["in"] == "query"]
     idempotent = any(one["name"] == "Idempotency-Key" for one in parameters)
-    arguments = [f"{name}: string" for name in in_path]
+    arguments = [f"{one['name']}: {_type(one['schema'], '')}" for one in in_path]
     fields = [f'method: "{verb.upper()}"', f"path: `{_path(path)}`"]
     if body := _body(operation):
         kind, text, is_needed = body

@@ -1,5 +1,5 @@
-"""Publish a project as a template, or as a new version of one. Its texts, colours, numbers and media become inputs;
-local media are embedded.
+"""Publish a project as a template, or as a new version of one, and restore former versions. The project's texts, colours,
+numbers and media become inputs; local media are embedded.
 
 Prints the template as JSON. Media that the project names but that are not public are looked for in the bundle's folder and in
 --media DIR. They become the inputs' default pictures.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
 
-from render_farm_client import ApiError, NoAnswer
+from render_farm_client import ApiError, NoAnswer, Template, TemplateVersion
 
 from cluster.commands import connecting
 from farm_core.user_error import UserError
@@ -37,8 +37,8 @@ class NotPublished(UserError):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands `add FILE` and `replace ID FILE`, and their options."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="add | replace")
+    """Add the subcommands `add FILE`, `replace ID FILE`, `versions ID` and `restore ID N`, and their options."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="add | replace | versions | restore")
     add = actions.add_parser("add", help="publish a project", description=__doc__)
     replace = actions.add_parser(
         "replace", help="publish a project as a new version of a template; accepted renders keep the former one"
@@ -48,27 +48,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("file", type=Path, metavar="FILE", help="a .motion folder, zip or single file")
         action.add_argument("--name", metavar="N", help=f"the template's name (default: {kept})")
         action.add_argument("--media", type=Path, metavar="DIR", help="where local media are looked for, by name")
+    versions = actions.add_parser("versions", help="list the former versions of a template")
+    restore = actions.add_parser("restore", help="make a new version of a template with the content of a former one")
+    for action in (versions, restore):
+        action.add_argument("id", metavar="ID", help="the template's id")
+    restore.add_argument("version", type=whole(1), metavar="N", help="the former version's number")
+    for action in (add, replace, versions, restore):
         connecting.add_arguments(action)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Publish the project and print the template. Raises NotPublished and NoFarm."""
+    """Print the template that was made, or the list of versions. Raises NotPublished and NoFarm."""
+    subject = arguments.file if "file" in arguments else arguments.id
     try:
-        body = publication(read_local(arguments.file), arguments.name, _folders(arguments))
-        with connecting.client(arguments) as farm:
-            if arguments.action == "add":
-                made = farm.publish_template(body)
-            else:
-                body |= {"name": arguments.name, "keepChoices": True}
-                made = farm.replace_template(arguments.id, body)
+        if arguments.action == "versions":
+            with connecting.client(arguments) as farm:
+                screen.console().print(_table(farm.template_versions(arguments.id)))
+            return 0
+        made = _made(arguments)
     except DocumentError as error:
-        raise NotPublished(f"{arguments.file}: {error.message}") from error
+        raise NotPublished(f"{subject}: {error.message}") from error
     except (ApiError, NoAnswer) as error:
-        raise NotPublished(f"{arguments.file}: {error}") from error
+        raise NotPublished(f"{subject}: {error}") from error
     for warning in made.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     print(json.dumps(dict(made.raw), indent=2))
     return 0
+
+
+def _made(arguments: argparse.Namespace) -> Template:
+    """Publish the project or restore the version. Return the template."""
+    if arguments.action == "restore":
+        with connecting.client(arguments) as farm:
+            return farm.restore_template(arguments.id, arguments.version)
+    body = publication(read_local(arguments.file), arguments.name, _folders(arguments))
+    with connecting.client(arguments) as farm:
+        if arguments.action == "add":
+            return farm.publish_template(body)
+        return farm.replace_template(arguments.id, body | {"name": arguments.name, "keepChoices": True})
+
+
+def _table(versions: Iterable[TemplateVersion]) -> Listing:
+    table = Listing("version", "replaced at", "size", "seconds", "inputs")
+    for one in versions:
+        inputs = ", ".join(field.id for field in one.inputs)
+        table.add_row(
+            str(one.version), one.replaced_at, f"{one.width:g}x{one.height:g}", f"{one.duration_seconds:g}", inputs
+        )
+    return table
 
 
 def publication(document: Document, name: str | None, folders: Iterable[Path]) -> dict[str, Any]:

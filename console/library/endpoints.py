@@ -12,9 +12,10 @@ from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
-from api.templates.schemas import NAME_LENGTH_MAX
+from api.templates.schemas import NAME_LENGTH_MAX, VERSION_MAX
 from console import keyset, pictures
 from console.charts import template_use
+from console.library import history
 from console.library.choice import one_line
 from console.pages import page
 from console.renders.listing import Filters, listing
@@ -72,8 +73,9 @@ async def template_page(
     now = state.clock.now()
     newest = await listing(work, viewer.account_id, Filters(template=row.id), now)
     use = await template_use(work, row.id, now, USE_DAYS)
+    former = await history.former_versions(work, row)
     values: dict[str, Any] = {
-        "template": row, "account": account, "listing": newest, "use": use, "title": row.name,
+        "former": former, "template": row, "account": account, "listing": newest, "use": use, "title": row.name,
         "progress": await state.progress.percents(newest.rows), "filters": Filters(template=row.id),
     }  # fmt: skip
     return page(request, "library/one.html", **values)
@@ -106,10 +108,17 @@ async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: 
 
 
 @router.get("/{template_id}/poster.jpg")
-async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
-    """Return the template's picture."""
+async def poster(
+    request: Request,
+    viewer: ViewerOf,
+    state: AppStateOf,
+    template_id: str,
+    version: Annotated[int | None, Query(ge=1, le=VERSION_MAX)] = None,
+) -> Response:
+    """Return the picture of the template, or of a former version while it is kept."""
     async with state.database.reading() as work:  # released before the wait for a worker
         row, _ = await visible(work, viewer, template_id)
+        row = row if version is None else await repository.version_of(work, row, version)
     return await pictures.of_gallery(request, state, row)
 
 

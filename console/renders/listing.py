@@ -81,6 +81,7 @@ class RenderRow(NamedTuple):
     batch_id: str | None
     batch_index: int | None
     line: int | None
+    template_version: int
     workers: int = 0
 
 
@@ -115,7 +116,7 @@ LINE: Final[ColumnElement[int | None]] = literal_column(
 _COLUMNS: Final[tuple[Any, ...]] = (
     Job.id, Job.status, Job.progress, Job.error, Job.created_at, Job.started_at, Job.render_duration_ms, Job.width,
     Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), TEXTS,
-    Job.batch_id, Job.batch_index, LINE,
+    Job.batch_id, Job.batch_index, LINE, Job.template_version,
 )  # fmt: skip
 """Columns of a RenderRow, except `workers`."""
 

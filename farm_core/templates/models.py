@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, Index, Integer, PrimaryKeyConstraint
+from sqlalchemy import Boolean, Column, Index, Integer, PrimaryKeyConstraint
 from sqlmodel import Field, SQLModel
 
 from farm_core.db.columns import json, moment
@@ -41,10 +41,10 @@ class Template(SQLModel, table=True):
 
 
 class TemplateVersion(SQLModel, table=True):
-    """Content of a replaced template, for jobs that were created before (`Job.template_version`).
+    """Content of a replaced template, for jobs that were created before (`Job.template_version`), and to restore it.
 
-    It is kept while the account has an open job from before `replaced_at`. The fields are those of `Template` that
-    freezing needs.
+    It is kept while the account has an open job from before `replaced_at`, or while it is one of the template's newest
+    `restorable` versions. Rows of the former release are not restorable and have no size.
     """
 
     __tablename__ = "template_versions"
@@ -62,3 +62,7 @@ class TemplateVersion(SQLModel, table=True):
     duration_seconds: float
     document_key: str
     replaced_at: datetime = moment()
+    width: float | None = None
+    height: float | None = None
+    fps: float | None = None
+    restorable: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default="false"))

@@ -24,6 +24,9 @@ SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
 """Option for lists that show no inputs."""
 
+RESTORABLE_MAX: Final = 10
+"""Number of newest former versions that a template keeps without renders that wait for them."""
+
 FORMER_VERSIONS_MAX: Final = 100
 """Maximum number of former versions that a template keeps for waiting renders."""
 
@@ -31,6 +34,8 @@ _VERSIONED: Final = ("inputs", "targets", "composition_id", "duration_seconds", 
 """Fields of a template that a former version keeps."""
 _OF_JOBS: Final = ("width", "height", "fps")
 """Fields of a template that each job copies."""
+
+NEWEST_VERSION_FIRST: Final = (col(TemplateVersion.version).desc(),)
 
 _OWNED: Final = select(Template).where(
     col(Template.id) == bindparam("id"),
@@ -55,7 +60,8 @@ async def version_of(session: AsyncSession, newest: Template, version: int) -> T
     kept = None if version == newest.version else await session.get(TemplateVersion, (newest.id, version))
     if kept is None:
         return newest
-    return Template(**newest.model_dump() | {name: getattr(kept, name) for name in ("version", *_VERSIONED)})
+    sized = _OF_JOBS if kept.width is not None else ()
+    return Template(**newest.model_dump() | {name: getattr(kept, name) for name in ("version", *_VERSIONED, *sized)})
 
 
 async def replace(session: AsyncSession, new: Template) -> tuple[Template, list[dict[str, Any]]] | None:
@@ -68,7 +74,7 @@ async def replace(session: AsyncSession, new: Template) -> tuple[Template, list[
     row = await session.scalar(_OWNED.with_for_update(key_share=True), {"id": new.id, "account_id": new.account_id})
     if row is None:
         return None
-    former = {name: getattr(row, name) for name in _VERSIONED}
+    former = {name: getattr(row, name) for name in (*_VERSIONED, *_OF_JOBS)}
     if any(getattr(row, name) != getattr(new, name) for name in (*_VERSIONED, *_OF_JOBS)):
         counted = select(func.count()).where(col(TemplateVersion.template_id) == row.id)
         if int(await session.scalar(counted) or 0) >= FORMER_VERSIONS_MAX:
@@ -77,7 +83,12 @@ async def replace(session: AsyncSession, new: Template) -> tuple[Template, list[
                 "two hours after its replacement, once renders from before have ended. Replace the template again then."
             )
         kept = TemplateVersion(
-            template_id=row.id, version=row.version, account_id=row.account_id, replaced_at=new.updated_at, **former
+            template_id=row.id,
+            version=row.version,
+            account_id=row.account_id,
+            replaced_at=new.updated_at,
+            restorable=True,
+            **former,
         )
         session.add(kept)
         row.version += 1
@@ -87,6 +98,37 @@ async def replace(session: AsyncSession, new: Template) -> tuple[Template, list[
     row.description = row.description if new.description is None else new.description
     row.project_id = row.project_id if new.project_id is None else new.project_id
     return row, former["inputs"]
+
+
+def restorable(account_id: str, template_id: str, version: int | None = None) -> Select[TemplateVersion]:
+    """Return the former versions of the account's template that can be restored, or only this one of them."""
+    owned = select(TemplateVersion).where(
+        col(TemplateVersion.template_id) == template_id,
+        col(TemplateVersion.account_id) == account_id,
+        col(TemplateVersion.restorable).is_(True),
+    )
+    return owned if version is None else owned.where(col(TemplateVersion.version) == version)
+
+
+async def restore(
+    session: AsyncSession, account_id: str, template_id: str, version: int, now: datetime
+) -> tuple[Template, list[dict[str, Any]]] | None:
+    """Make a new version with the content of a former one, as `replace` does. Return None if it is not there."""
+    wanted = restorable(account_id, template_id, version).with_for_update()  # or retention could delete it meanwhile
+    former = await session.scalar(wanted)
+    if former is None:
+        return None
+    content = {name: getattr(former, name) for name in (*_VERSIONED, *_OF_JOBS)}
+    new = Template(id=template_id, account_id=account_id, name="", created_at=now, updated_at=now, **content)
+    return await replace(session, new)
+
+
+async def forget_version(session: AsyncSession, account_id: str, template_id: str, version: int) -> bool:
+    """Keep a former version only for the renders that need it. Return True if it was restorable."""
+    row = await session.scalar(restorable(account_id, template_id, version).with_for_update())
+    if row is not None:
+        row.restorable = False
+    return row is not None
 
 
 async def delete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:

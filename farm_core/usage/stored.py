@@ -22,7 +22,7 @@ from farm_core.jobs.sql import Transaction, execute
 from farm_core.usage.models import ObjectCharge
 
 KIND: Final = "storage_bytes"
-FULL: Final = "The account's storage is full. Delete templates or presets, or wait until uploads and renders expire."
+FULL: Final = "The account's storage is full. Delete templates, former versions or presets, or wait until uploads and renders expire."
 
 FREE_BYTES: Final = 1024
 """Size of a job's inputs and metadata that does not count (`create_jobs` and `create_again` use the same number)."""

@@ -73,7 +73,7 @@ def test_generated_requests_get_documented_answers(
 
 def test_without_a_credential_every_generated_request_is_refused(operations: dict[str, Any]) -> None:
     for name, operation in operations.items():
-        assert operation.Case(path_parameters={"id": "none"}).call().status_code == 401, name
+        assert operation.Case(path_parameters={"id": "none", "version": 1}).call().status_code == 401, name
 
 
 def document(world: World) -> dict[str, Any]:
@@ -88,7 +88,9 @@ OPERATIONS = {
     "GET /animations/{id}", "POST /animations", "DELETE /animations/{id}",
 }  # fmt: skip
 EXTENSIONS = {
-    "PUT /templates/{id}", "PUT /templates/{id}/import", "GET /templates/{id}/still", "POST /templates/{id}/still", "GET /renders/{id}/thumbnail", "POST /renders/validate",
+    "PUT /templates/{id}", "PUT /templates/{id}/import", "GET /templates/{id}/versions",
+    "POST /templates/{id}/versions/{version}/restore", "DELETE /templates/{id}/versions/{version}",
+    "GET /templates/{id}/still", "POST /templates/{id}/still", "GET /renders/{id}/thumbnail", "POST /renders/validate",
     "POST /batches", "GET /batches/{id}", "POST /batches/{id}/cancel",
 }  # fmt: skip
 

@@ -185,6 +185,45 @@ def test_former_versions_that_waiting_renders_may_need_are_limited(world: World)
     assert "former versions" in answer.json()["message"]
 
 
+def test_a_former_version_is_restored_as_a_new_one(own_world: World) -> None:
+    ada, eve = own_world.account(), own_world.account("eve")
+    first = ada.post("/templates", json=text_body("Old")).json()
+    path = f"/templates/{first['id']}"
+    assert ada.get(f"{path}/versions").json() == {"items": [], "total": 0, "limit": 50, "offset": 0}
+    own_world.clock.advance(1)
+    wrong = put(ada, path, json=template_body(name="Wrong", width=200, fps=24, durationSeconds=2)).json()
+    (kept,) = ada.get(f"{path}/versions").json()["items"]
+    shown = ("width", "height", "fps", "durationSeconds", "inputs")
+    assert kept == {name: first[name] for name in shown} | {"version": 1, "replacedAt": wrong["updatedAt"]}
+    assert ada.render(first["id"]).status_code == 201
+
+    restored = ada.post(f"{path}/versions/1/restore")
+    assert restored.status_code == 200
+    made = restored.json()
+    assert "Input 'photo' is gone: requests with it are refused." in made.pop("warnings")
+    assert made.pop("requiredInputs") == []
+    assert ada.get(path).json() == made
+    assert {name: made[name] for name in shown} == {name: first[name] for name in shown}
+    assert (made["id"], made["name"], made["version"]) == (first["id"], "Wrong", 3)
+    assert ada.render(first["id"], inputs={"headline": "a"}).status_code == 201
+    assert versions(own_world, first["id"]) == [2, 3]
+    listed = ada.get(f"{path}/versions", params={"limit": 1}).json()
+    assert ([one["version"] for one in listed["items"]], listed["total"]) == ([2], 2)
+
+    for caller, version in ((eve, 1), (ada, 3), (ada, 9)):
+        assert caller.post(f"{path}/versions/{version}/restore").status_code == 404
+        assert caller.delete(f"{path}/versions/{version}").status_code == 404
+    assert eve.get(f"{path}/versions").status_code == 404
+    for invalid in ("0", "x", 2**31):
+        assert ada.post(f"{path}/versions/{invalid}/restore").status_code == 400
+    assert ada.delete(f"{path}/versions/1").json() == {"deleted": True}
+    assert ada.post(f"{path}/versions/1/restore").status_code == 404
+    assert [one["version"] for one in ada.get(f"{path}/versions").json()["items"]] == [2]
+    ada.delete(path)
+    assert ada.get(f"{path}/versions").status_code == 404
+    assert ada.post(f"{path}/versions/2/restore").status_code == 404
+
+
 def test_a_large_project_replaces_a_template_by_import_only(world: World) -> None:
     ada = world.account()
     template_id = ada.template()

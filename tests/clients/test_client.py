@@ -63,6 +63,16 @@ def test_a_template_is_replaced_by_a_new_version(farm: FarmClient, ada: Someone,
     assert (second.id, second.name, [one.id for one in second.inputs]) == (first.id, "Card", ["headline", "logo"])
     third = farm.replace_template(first.id, template_body(name="Published"))
     assert (third.id, third.name, farm.template(first.id).name) == (first.id, "Published", "Published")
+    assert [(one.version, one.duration_seconds) for one in farm.template_versions(first.id)] == [
+        (2, second.duration_seconds),
+        (1, first.duration_seconds),
+    ]
+    fourth = farm.restore_template(first.id, 2)
+    assert (fourth.version, fourth.inputs, len(fourth.warnings)) == (4, second.inputs, 4)
+    farm.delete_template_version(first.id, 1)
+    assert [one.version for one in farm.template_versions(first.id)] == [3, 2]
+    with pytest.raises(ApiError, match="no such version"):
+        farm.restore_template(first.id, 1)
     with pytest.raises(ApiError, match="no such template"):
         farm.replace_template("tpl_none", template_body())
 

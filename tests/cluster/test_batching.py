@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import time
@@ -370,5 +371,11 @@ def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys
     assert said.endswith("warning: Input 'logo' is gone: requests with it are refused.\n")
     assert (newer["id"], newer["name"]) == (made["id"], "Mine")
     assert [one["id"] for one in newer["inputs"]] == ["headline"]
+    assert template.run(arguments(template, "versions", made["id"], *where)) == 0
+    assert re.search(r"│ 1 .*│ headline, logo", capsys.readouterr().out)
+    assert template.run(arguments(template, "restore", made["id"], "1", *where)) == 0
+    assert [one["id"] for one in ada.get(f"/templates/{made['id']}").json()["inputs"]] == ["headline", "logo"]
+    with pytest.raises(NotPublished, match=f"^{made['id']}: There is no such version"):
+        template.run(arguments(template, "restore", made["id"], "9", *where))
     with pytest.raises(NotPublished, match="There is no such template"):
         template.run(arguments(template, "replace", "tpl_none", str(project), *where))

@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.api.workers import drawing
-from tests.api.world import bundle, document, layer
+from tests.api.world import bundle, document, layer, template_body, text_template
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.filterwarnings("default")]
@@ -167,6 +167,32 @@ def test_only_the_accounts_own_templates_are_replaced_and_only_with_the_session_
     assert member.get(f"/templates/{template}/replace/{upload}").headers["location"].endswith(f"/templates/{template}")
     assert member.post(f"/templates/{template}/replace/{upload}", name="x").status_code == 303
     assert member.api.get(f"/templates/{template}").json()["name"] == "x"
+
+
+def test_a_wrong_replacement_is_taken_back(member: Person, operator: Person, window: Callable[..., Any]) -> None:
+    template = text_template(member.api)
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{template}")
+    expect(page.get_by_role("heading", name="Former versions")).to_have_count(0)
+    assert member.api.ask("PUT", f"/templates/{template}", json=template_body()).status_code == 200
+    page.reload()
+    inputs = page.get_by_role("region", name="Inputs").locator("tbody tr")
+    expect(inputs).to_have_count(4)
+    page.get_by_text("Restore", exact=True).click()
+    expect(page.get_by_text("Input 'photo' is gone: requests with it are refused.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 1440
+    page.get_by_role("button", name="Restore version 1").click()
+    expect(page.get_by_text("3, made")).to_be_visible()
+    expect(inputs).to_have_count(1)
+    page.get_by_text("Delete", exact=True).last.click()
+    page.get_by_role("button", name="Delete version 1").click()
+    expect(page.get_by_role("img", name="Poster of version 2")).to_be_visible()
+    expect(page.get_by_role("img", name="Poster of version 1")).to_have_count(0)
+    for action in ("restore", "delete"):
+        assert operator.post(f"/templates/{template}/versions/2/{action}").status_code == 404
+    text = operator.text(f"/templates/{template}")
+    assert "Former versions" in text and "Restore version" not in text
+    assert "restore template" in operator.text("/audit") and "delete template version" in operator.text("/audit")
 
 
 def test_a_project_with_faults_does_not_replace_a_template(member: Person) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from tests.api.workers import drawing
 from tests.api.world import document, field, layer, template_body, text_template
@@ -73,9 +75,22 @@ def test_a_waiting_render_shows_the_version_of_its_creation(member: Person, tmp_
     longer["comps"]["comp_root"]["durationSeconds"] = 9
     title = {"id": "title", "label": "Title", "kind": "text"}
     replaced(member, template, document=longer, durationSeconds=9, inputs=[title])
+    assert f'src="/console/templates/{template}/poster.jpg?version=1"' in member.text("/renders")
     text = member.text(f"/renders/{job}")
     assert "Headline" in text and "Title" not in text.split("Inputs")[1]
     with drawing(member.api.world, tmp_path) as worker:
         for path in ("poster.jpg", "frame.jpg"):
             assert member.get(f"/renders/{job}/{path}").headers["cache-control"] == "private, no-cache"
     assert {(one.video_format.duration_seconds, frame) for one, frame in worker.stills} == {(3, 45)}
+
+
+def test_a_former_version_has_a_picture_of_its_own_size(member: Person, tmp_path: Path) -> None:
+    template = member.api.template(width=640, height=360)
+    replaced(member, template, width=360, height=640)
+    with drawing(member.api.world, tmp_path):
+        sizes = [
+            Image.open(io.BytesIO(member.get(f"/templates/{template}/poster.jpg?version={version}").content)).size
+            for version in (1, 2)
+        ]
+    assert sizes[0][0] > sizes[0][1] and sizes[1][0] < sizes[1][1]
+    assert member.get(f"/templates/{template}/poster.jpg?version=0").status_code == 400

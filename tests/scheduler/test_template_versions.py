@@ -66,6 +66,13 @@ async def kept_versions(database: Database) -> list[int]:
         return list(await session.scalars(select(col(TemplateVersion.version)).order_by(col(TemplateVersion.version))))
 
 
+async def forget_versions(database: Database) -> None:
+    """Let the former versions serve renders only, as their deletion by the account does."""
+    async with database.work() as session:
+        for version in await session.scalars(select(col(TemplateVersion.version))):
+            await repository.forget_version(session, "acc_a", "tpl_card", version)
+
+
 def test_waiting_renders_get_the_version_of_their_creation(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test:
@@ -129,7 +136,9 @@ def test_a_version_and_its_document_go_once_no_open_render_is_older(database_url
             session.add(rows.job(first, id="job_racing", created_at=now + timedelta(minutes=50)))
             session.add(rows.job(first, id="job_later", created_at=now + timedelta(minutes=61)))
         await replaced(database, template(storage, "second", updated_at=now))
+        await forget_versions(database)
         await replaced(database, template(storage, "third", updated_at=now + timedelta(hours=2)))
+        await forget_versions(database)
 
         async def reap(after: timedelta) -> list[int]:
             dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + after))
@@ -151,6 +160,38 @@ def test_a_version_and_its_document_go_once_no_open_render_is_older(database_url
             job = await session.get_one(Job, "job_later")
             job.status, job.finished_at = "cancelled", now
         assert await reap(timedelta(hours=9)) == []
+        await database.close()
+
+    asyncio.run(story())
+
+
+def test_the_newest_former_versions_stay_until_their_template_is_deleted(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        now = utc_now()
+        async with database.work() as session:
+            session.add(template(storage, "v1"))
+        for number in range(2, repository.RESTORABLE_MAX + 5):
+            await replaced(database, template(storage, f"v{number}", updated_at=now))
+        async with database.work() as session:
+            assert await repository.forget_version(session, "acc_a", "tpl_card", 6)
+
+        async def reap() -> list[int]:
+            dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + timedelta(hours=9)))
+            await RowReaper(dependencies).tick()
+            await ResultReaper(dependencies).tick()
+            return await kept_versions(database)
+
+        kept = [3, 4, 5, *range(7, repository.RESTORABLE_MAX + 4)]
+        assert await reap() == kept
+        assert {stored.key for stored in storage.listed("documents/v")} == {
+            f"documents/v{number}.json" for number in (*kept, repository.RESTORABLE_MAX + 4)
+        }
+        async with database.work() as session:
+            assert await repository.delete(session, "acc_a", "tpl_card", now)
+        assert await reap() == []
+        assert list(storage.listed("documents/v")) == []
         await database.close()
 
     asyncio.run(story())

@@ -3,7 +3,7 @@
 from render_farm_client.asynchronous import AsyncFarmClient
 from render_farm_client.client import FarmClient
 from render_farm_client.errors import ApiError, NoAnswer, RenderFailed
-from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, TemplateInput, Validation
+from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, TemplateInput, TemplateVersion, Validation
 
 __all__ = [
     "ApiError",
@@ -17,5 +17,6 @@ __all__ = [
     "RenderFailed",
     "Template",
     "TemplateInput",
+    "TemplateVersion",
     "Validation",
 ]

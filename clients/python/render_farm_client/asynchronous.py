@@ -6,6 +6,7 @@ import asyncio
 import time as time_of
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -15,7 +16,7 @@ import httpx
 from render_farm_client import calls
 from render_farm_client.calls import Call, Page
 from render_farm_client.errors import RenderFailed
-from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, Validation
+from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, TemplateVersion, Validation
 from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
 
 Answer = TypeVar("Answer")
@@ -71,6 +72,18 @@ class AsyncFarmClient:
     def templates(self) -> AsyncIterator[Template]:
         """All templates, newest first."""
         return self._listed(calls.templates)
+
+    def template_versions(self, template_id: str) -> AsyncIterator[TemplateVersion]:
+        """The former versions of a template that can be restored, newest first."""
+        return self._listed(partial(calls.template_versions, template_id))
+
+    async def restore_template(self, template_id: str, version: int) -> Template:
+        """Make a new version of a template with the content of a former one."""
+        return await self._send(calls.restore_template(template_id, version))
+
+    async def delete_template_version(self, template_id: str, version: int) -> None:
+        """Delete a former version of a template. Accepted renders keep it."""
+        await self._send(calls.delete_template_version(template_id, version))
 
     async def upload(self, path: str | Path) -> Asset:
         """Upload a picture, video or sound; its `url` can be an input for 24 hours."""

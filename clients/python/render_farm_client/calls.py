@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpx
 
 from render_farm_client import models
-from render_farm_client.models import Asset, Batch, Job, Template, Validation
+from render_farm_client.models import Asset, Batch, Job, Template, TemplateVersion, Validation
 
 Answer = TypeVar("Answer")
 PAGE = 100
@@ -130,6 +130,22 @@ def templates(offset: int) -> Call[Page[Template]]:
     return _page("/templates", offset, models.template)
 
 
+def template_versions(template_id: str, offset: int) -> Call[Page[TemplateVersion]]:
+    """A page of former versions of a template."""
+    return _page(f"/templates/{segment(template_id)}/versions", offset, models.template_version, "version")
+
+
+def restore_template(template_id: str, version: int) -> Call[Template]:
+    """Restore a former version of a template. A repeat changes nothing."""
+    path = f"/templates/{segment(template_id)}/versions/{version}/restore"
+    return Call("POST", path, lambda answer: models.template(answer.json()))
+
+
+def delete_template_version(template_id: str, version: int) -> Call[None]:
+    """Delete a former version of a template."""
+    return Call("DELETE", f"/templates/{segment(template_id)}/versions/{version}", lambda _: None)
+
+
 def renders(offset: int) -> Call[Page[Job]]:
     """A page of renders."""
     return _page("/renders", offset, models.job)
@@ -221,10 +237,12 @@ def usage() -> Call[dict[str, Any]]:
     return Call("GET", "/usage", lambda answer: dict(answer.json()))
 
 
-def _page(path: str, offset: int, read: Callable[[models.Record], Answer]) -> Call[Page[Answer]]:
+def _page(path: str, offset: int, read: Callable[[models.Record], Answer], name: str = "id") -> Call[Page[Answer]]:
+    """A page of a list whose items have their id under `name`."""
+
     def page(answer: httpx.Response) -> Page[Answer]:
         body = answer.json()
-        ids = [one.get("jobId") or one["id"] for one in body["items"]]
+        ids = [str(one.get("jobId") or one[name]) for one in body["items"]]
         return Page([read(one) for one in body["items"]], body["total"], ids)
 
     return Call("GET", path, page, params={"limit": PAGE, "offset": offset})

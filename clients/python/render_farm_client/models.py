@@ -38,6 +38,19 @@ class Template:
 
 
 @dataclass(frozen=True)
+class TemplateVersion:
+    """A former version of a template, which can be restored."""
+
+    version: int
+    width: float
+    height: float
+    fps: float
+    duration_seconds: float
+    inputs: Sequence[TemplateInput]
+    replaced_at: str
+
+
+@dataclass(frozen=True)
 class Job:
     """A render. `video_url` is there once it is completed. `progress` is 0 to 100."""
 
@@ -105,14 +118,25 @@ class Batch:
 
 def template(raw: Record) -> Template:
     """A template from its answer."""
-    inputs = [
+    return Template(
+        raw["id"], raw["name"], raw["width"], raw["height"], raw["fps"], raw["durationSeconds"], _inputs(raw),
+        tuple(raw.get("warnings", ())), raw, raw.get("version", 1),
+    )  # fmt: skip
+
+
+def template_version(raw: Record) -> TemplateVersion:
+    """A former version of a template from its answer."""
+    return TemplateVersion(
+        raw["version"], raw["width"], raw["height"], raw["fps"], raw["durationSeconds"], _inputs(raw),
+        raw["replacedAt"],
+    )  # fmt: skip
+
+
+def _inputs(raw: Record) -> Sequence[TemplateInput]:
+    return [
         TemplateInput(one["id"], one["label"], one["kind"], one["required"], one.get("default"))
         for one in raw["inputs"]
     ]
-    return Template(
-        raw["id"], raw["name"], raw["width"], raw["height"], raw["fps"], raw["durationSeconds"], inputs,
-        tuple(raw.get("warnings", ())), raw, raw.get("version", 1),
-    )  # fmt: skip
 
 
 def job(raw: Record) -> Job:

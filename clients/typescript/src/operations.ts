@@ -451,6 +451,25 @@ export interface Validation {
   warnings: Array<JobWarning>;
 }
 
+export interface VersionPage {
+  items: Array<VersionRecord>;
+  /** Number of all entries. */
+  total: number;
+  limit: number;
+  offset: number;
+}
+
+/** A former version of a template, which can be restored. */
+export interface VersionRecord {
+  version: number;
+  width: number;
+  height: number;
+  fps: number;
+  durationSeconds: number;
+  inputs: Array<ShownInput>;
+  replacedAt: string;
+}
+
 /** A method for each operation of the API. */
 export class Operations {
   constructor(protected readonly transport: Transport) {}
@@ -519,6 +538,21 @@ export class Operations {
     includeText?: "true" | "false";
   }): Promise<ImportedTemplate> {
     return this.transport.send<ImportedTemplate>({ method: "PUT", path: `/api/v1/templates/${encodeURIComponent(id)}/import`, form: body, answer: "json" });
+  }
+
+  /** List Template Versions */
+  listTemplateVersions(id: string, query: { limit?: number; offset?: number } = {}): Promise<VersionPage> {
+    return this.transport.send<VersionPage>({ method: "GET", path: `/api/v1/templates/${encodeURIComponent(id)}/versions`, query, answer: "json" });
+  }
+
+  /** Restore Template Version */
+  restoreTemplateVersion(id: string, version: number): Promise<ImportedTemplate> {
+    return this.transport.send<ImportedTemplate>({ method: "POST", path: `/api/v1/templates/${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}/restore`, answer: "json" });
+  }
+
+  /** Delete Template Version */
+  deleteTemplateVersion(id: string, version: number): Promise<Deleted> {
+    return this.transport.send<Deleted>({ method: "DELETE", path: `/api/v1/templates/${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}`, answer: "json" });
   }
 
   /** Create Render */
