@@ -11,6 +11,7 @@ from typing import Any
 
 from api.app_state import AppState
 from api.templates import drafts
+from farm_core.errors import BadRequest
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
@@ -61,14 +62,17 @@ async def with_choices(
 
 
 async def _offered(state: AppState, account_id: str, former: Template) -> list[InputField]:
-    """Return all inputs that the document of a template offers, with their designed labels. A lost document has none."""
+    """Return all inputs that the document of a template offers, with their designed labels.
+
+    A document that is lost or cannot be read any more offers none: it must not stop its replacement.
+    """
     with tempfile.TemporaryDirectory(prefix="farm-template-") as folder:
         source = Path(folder, "former.json")
         try:
             await asyncio.to_thread(lambda: source.write_bytes(state.storage.get_bytes(former.document_key)))
-        except ObjectMissing:
+            found = await state.sandbox.call(account_id, drafts.offered, str(source), former.composition_id)
+        except (ObjectMissing, BadRequest):
             return []
-        found = await state.sandbox.call(account_id, drafts.offered, str(source), former.composition_id)
     return drafts.fields_from(found)
 
 

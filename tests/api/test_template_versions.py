@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -120,6 +121,15 @@ def test_choices_of_the_former_version_are_kept_by_an_import_and_where_a_request
     assert {one["id"] for one in asked["inputs"]} == {"title", "terms", "logo", "city"}
     literal = put(ada, path, json=body).json()
     assert [one["label"] for one in literal["inputs"]] == ["Title", "Terms", "LOGO", "City"]
+
+
+def test_a_lost_or_broken_document_is_replaced(world: World) -> None:
+    ada = world.account()
+    template_id = imported(ada, "POST", "/templates/import", OLD, includeText="true")["id"]
+    for project, damage in ((NEW, Path.unlink), (OLD, lambda path: path.write_bytes(b"none"))):
+        (row,) = world.database.execute("SELECT document_key FROM templates WHERE id = %s", (template_id,)).fetchall()
+        damage(world.settings.data_folder / "storage/objects" / row[0])
+        assert imported(ada, "PUT", f"/templates/{template_id}/import", project)["id"] == template_id
 
 
 def test_the_labels_of_inputs_of_another_kind_are_not_kept(world: World) -> None:

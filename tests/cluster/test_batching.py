@@ -375,7 +375,7 @@ def test_any_project_becomes_a_template(own_world: World, tmp_path: Path, capsys
     assert re.search(r"│ 1 .*│ headline, logo", capsys.readouterr().out)
     assert template.run(arguments(template, "restore", made["id"], "1", *where)) == 0
     assert [one["id"] for one in ada.get(f"/templates/{made['id']}").json()["inputs"]] == ["headline", "logo"]
-    with pytest.raises(NotPublished, match=f"^{made['id']}: There is no such version"):
+    with pytest.raises(NotPublished, match=f"^{made['id']}: 404: There is no such version"):
         template.run(arguments(template, "restore", made["id"], "9", *where))
     with pytest.raises(NotPublished, match="There is no such template"):
         template.run(arguments(template, "replace", "tpl_none", str(project), *where))
