@@ -73,8 +73,11 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
 
 
 def offered(source: str, composition_id: str | None) -> list[dict[str, Any]]:
-    """Return all inputs that a stored document offers: those that its author exposed, and those of its layers."""
-    document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
+    """Return all inputs that a stored document offers: those that its author exposed, and those of its layers.
+
+    Raises DocumentError.
+    """
+    document = bundle.read_file(Path(source))
     found = template.discover(document, composition_id, include_text=True).fields
     return [asdict(field) for field in (*template.authored_fields(document, composition_id), *found)]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from api.app_state import AppState
 from api.templates import drafts
-from farm_core.errors import BadRequest
+from farm_core.sandbox import Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
@@ -71,7 +71,7 @@ async def _offered(state: AppState, account_id: str, former: Template) -> list[I
         try:
             await asyncio.to_thread(lambda: source.write_bytes(state.storage.get_bytes(former.document_key)))
             found = await state.sandbox.call(account_id, drafts.offered, str(source), former.composition_id)
-        except (ObjectMissing, BadRequest):
+        except (ObjectMissing, Refused):
             return []
     return drafts.fields_from(found)
 
