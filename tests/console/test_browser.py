@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
 from tests.api.workers import drawing
-from tests.api.world import World
+from tests.api.world import World, template_body
 from tests.console.changes import publish_until
 from tests.console.people import Person
 
@@ -42,7 +42,8 @@ def pictures(own_world: World, tmp_path: Path) -> Iterator[None]:
 
 def farm(person: Person) -> dict[str, str]:
     """Yield a farm with content on every page."""
-    world, template = person.api.world, person.api.template()
+    world, template = person.api.world, person.api.template(fps=24)
+    assert person.api.ask("PUT", f"/templates/{template}", json=template_body()).status_code == 200
     queued, failed = (str(person.api.render(template).json()["jobId"]) for _ in range(2))
     world.move(failed, "failed", error="The photo could not be fetched: 404 Not Found.")
     world.database.execute(
