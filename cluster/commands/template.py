@@ -20,6 +20,9 @@ from urllib.parse import unquote, urlsplit
 from render_farm_client import ApiError, NoAnswer, Template, TemplateVersion
 
 from cluster.commands import connecting
+from farm_core.cli import screen
+from farm_core.cli.argument_types import whole
+from farm_core.cli.listing import Listing
 from farm_core.user_error import UserError
 from gpu_renderer.commands.local import read_local
 from motion import template

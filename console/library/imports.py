@@ -22,7 +22,7 @@ from console.library.findings import Findings, draw_picture, findings, import_of
 from console.pages import page
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
-from farm_core.errors import NothingToExpose
+from farm_core.errors import NotFound, NothingToExpose
 from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_room, forget
 
@@ -116,7 +116,8 @@ async def _confirm(
     template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form), former)
     action = "import template" if former is None else "replace template"
     await record(work, viewer.actor, action, f"template {template_id}", {"name": name})
-    await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id))
+    if not await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id)):
+        raise NotFound(pending.GONE)  # the form was sent twice, and the other request has imported it meanwhile
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
     return RedirectResponse(f"/console/templates/{template_id}", 303)
 

@@ -13,6 +13,7 @@ from farm_core.errors import NotFound
 from farm_core.ids import new_id
 from farm_core.storage.port import ObjectMissing, Storage
 
+GONE: Final = "This upload is gone: it was imported already, or an hour has passed."
 _ID: Final = re.compile(r"imp_[0-9a-z]{20,24}")
 
 
@@ -57,7 +58,7 @@ def kept(storage: Storage, account_id: str, upload_id: str) -> Iterator[Path]:
         try:
             storage.get_file(project_key(account_id, upload_id), path)
         except ObjectMissing:
-            raise NotFound("This upload is gone: an import must be confirmed within an hour.") from None
+            raise NotFound(GONE) from None
         yield path
 
 

@@ -56,14 +56,11 @@ async def delete_templates(
     return row.last, row.deleted
 
 
-async def delete_template_versions(
-    transaction: Transaction, before: datetime, restorable_max: int, rows_max: int
-) -> int:
+async def delete_template_versions(transaction: Transaction, before: datetime, rows_max: int) -> int:
     """Delete at most `rows_max` former versions of templates that were replaced before the moment, that no job needs
-    and that are not among the `restorable_max` newest restorable ones. Return their number.
+    and that cannot be restored. Return their number.
     """
-    values = {"before": before, "restorable_max": restorable_max, "rows_max": rows_max}
-    return len(await execute(transaction, "delete_template_versions", values))
+    return len(await execute(transaction, "delete_template_versions", {"before": before, "rows_max": rows_max}))
 
 
 async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None) -> set[str]:

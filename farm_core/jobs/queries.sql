@@ -922,14 +922,11 @@ SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
 -- delete_template_versions --
 -- Delete former versions of templates that no job needs: they were replaced before the moment, and the account's oldest
 -- open job was created more than an hour later. The hour is for running requests, which can create a job of a version
--- that they read before. The newest restorable versions stay until their template is deleted.
+-- that they read before. Restorable versions stay until their template is deleted.
 WITH doomed AS (
     SELECT versions.template_id, versions.version FROM template_versions AS versions
     JOIN templates ON templates.id = versions.template_id
-    WHERE versions.replaced_at < :before AND (NOT versions.restorable OR templates.deleted_at IS NOT NULL OR (
-        SELECT count(*) FROM template_versions AS newer
-        WHERE newer.template_id = versions.template_id AND newer.version > versions.version AND newer.restorable
-    ) >= :restorable_max) AND NOT EXISTS (
+    WHERE versions.replaced_at < :before AND (NOT versions.restorable OR templates.deleted_at IS NOT NULL) AND NOT EXISTS (
         SELECT 1 FROM (
             SELECT created_at FROM jobs WHERE jobs.account_id = versions.account_id AND jobs.finished_at IS NULL
             ORDER BY created_at, id LIMIT 1

@@ -43,8 +43,8 @@ class Template(SQLModel, table=True):
 class TemplateVersion(SQLModel, table=True):
     """Content of a replaced template, for jobs that were created before (`Job.template_version`), and to restore it.
 
-    It is kept while the account has an open job from before `replaced_at`, or while it is one of the template's newest
-    `restorable` versions. Rows of the former release are not restorable and have no size.
+    It is kept while the account has an open job from before `replaced_at`, or while it is `restorable`: one of the
+    newest of a template that exists. Rows of the former release are not restorable and have no size.
     """
 
     __tablename__ = "template_versions"

@@ -92,12 +92,24 @@ async def replace(session: AsyncSession, new: Template) -> tuple[Template, list[
         )
         session.add(kept)
         row.version += 1
+        await session.flush()
+        await _forget_oldest(session, row.id)
     for name in (*_VERSIONED, *_OF_JOBS, "updated_at"):
         setattr(row, name, getattr(new, name))
     row.name = new.name or row.name
     row.description = row.description if new.description is None else new.description
     row.project_id = row.project_id if new.project_id is None else new.project_id
     return row, former["inputs"]
+
+
+async def _forget_oldest(session: AsyncSession, template_id: str) -> None:
+    """Keep all but the `RESTORABLE_MAX` newest restorable versions only for the renders that need them."""
+    of_template = (col(TemplateVersion.template_id) == template_id, col(TemplateVersion.restorable).is_(True))
+    newest = (
+        select(col(TemplateVersion.version)).where(*of_template).order_by(*NEWEST_VERSION_FIRST).limit(RESTORABLE_MAX)
+    )
+    older = update(TemplateVersion).where(*of_template, col(TemplateVersion.version).not_in(newest))
+    await session.execute(older.values(restorable=False), execution_options={"synchronize_session": False})
 
 
 def restorable(account_id: str, template_id: str, version: int | None = None) -> Select[TemplateVersion]:

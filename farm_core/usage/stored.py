@@ -66,11 +66,10 @@ async def charge(session: AsyncSession, account_id: str, key: str, size: int, li
     )
 
 
-async def forget(session: AsyncSession, account_id: str, key: str) -> None:
-    """Stop counting an object of the account."""
-    await session.execute(
-        delete(ObjectCharge).where(col(ObjectCharge.account_id) == account_id, col(ObjectCharge.key) == key)
-    )
+async def forget(session: AsyncSession, account_id: str, key: str) -> bool:
+    """Stop counting an object of the account. Return True if it was counted."""
+    counted = delete(ObjectCharge).where(col(ObjectCharge.account_id) == account_id, col(ObjectCharge.key) == key)
+    return (await session.execute(counted.returning(col(ObjectCharge.key)))).first() is not None
 
 
 async def forget_deleted(transaction: Transaction, keys: Collection[str]) -> None:

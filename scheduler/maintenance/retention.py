@@ -21,7 +21,6 @@ from farm_core.jobs.history import (
 )
 from farm_core.jobs.shared_objects import delete_unneeded
 from farm_core.telemetry import logs
-from farm_core.templates.repository import RESTORABLE_MAX
 from farm_core.usage.stored import forget_deleted
 from scheduler.dependencies import Dependencies
 from scheduler.service import Service
@@ -138,7 +137,7 @@ class RowReaper(Service):
         return 0
 
     async def _delete_versions(self, before: datetime) -> None:
-        page = partial(delete_template_versions, before=before, restorable_max=RESTORABLE_MAX, rows_max=BATCH)
+        page = partial(delete_template_versions, before=before, rows_max=BATCH)
         number = deleted = await self.dependencies.database.single(page)
         while deleted == BATCH and not self._stopping:
             deleted = await self.dependencies.database.single(page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,18 @@ def test_pictures_of_uploads_are_the_accounts_own_and_go_with_the_import(
     assert operator.get(f"{address}/picture.jpg").status_code == 404
     assert member.post(address, name="Greeting").status_code == 303
     assert member.get(f"{address}/picture.jpg").status_code == 404
+
+
+def test_a_form_that_is_sent_twice_at_once_imports_one_template(member: Person, project: Path) -> None:
+    (upload,) = set(re.findall(r"imp_\w+", uploaded(member, project)))
+    csrf = member.csrf()
+
+    def confirm(_: int) -> int:
+        return member.client.post(f"/console/templates/import/{upload}", data={"csrf": csrf}).status_code
+
+    with ThreadPoolExecutor(4) as together:
+        assert sorted(together.map(confirm, range(4))) == [303, 404, 404, 404]
+    assert member.api.get("/templates").json()["total"] == 1
 
 
 def test_a_form_with_faults_opened_again_is_the_playground(member: Person) -> None:
