@@ -36,9 +36,13 @@ SHOWN: Final[tuple[Any, ...]] = (
 """Columns that callers see. Inputs and media of a job can have megabytes, and rows cost less than entities."""
 
 SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
-    "CASE WHEN pg_column_size(jobs.inputs) < 20000 THEN jobs.inputs::text END"
+    """
+    CASE WHEN pg_column_size(jobs.inputs) < 20000 AND (pg_column_compression(jobs.inputs) IS NULL OR coalesce((
+        SELECT object_charges.bytes FROM object_charges WHERE object_charges.account_id = jobs.account_id AND key = 'inputs/' || jobs.id
+    ), 0) < 20000) THEN jobs.inputs::text END
+    """
 )
-"""SQL expression of a job's inputs for a text search. It skips large inputs."""
+"""SQL expression of a job's inputs for a text search. It skips large inputs: compressed, a megabyte can have 12 KB."""
 
 
 class ShownJob(JobRow, Protocol):
