@@ -19,6 +19,7 @@ import psutil
 import ray
 
 from cluster.memory_watch import MemoryWatch
+from cluster.sound_watch import SoundWatch
 from farm_core.disk_space import free_bytes
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
@@ -84,6 +85,10 @@ class RenderActor:
         """Number of accepted assignments and stills. The lock guards their acceptance and the actor's end."""
         self._memory_max = settings.segment_memory_bytes_max
         self._memory_watch = MemoryWatch(self._memory_max, self._out_of_memory)
+        self._frame_seconds_max = settings.frame_seconds_max
+        self._sound_watch = SoundWatch(
+            lambda: self._thread.runner().sound_steps, self._frame_seconds_max, self._sound_takes_too_long
+        )
 
     def __repr__(self) -> str:
         """Return the actor's name for Ray's dashboard and logs."""
@@ -140,11 +145,20 @@ class RenderActor:
         return os.getpid()
 
     def _out_of_memory(self) -> None:
-        """Fail the active assignment, then end the process: only its end surely frees the memory."""
-        self._leaving = True
         megabytes = self._memory_max // 1_000_000
         message = f"The render needs more than {megabytes:,} MB of memory (SEGMENT_MEMORY_BYTES_MAX)."
-        self._thread.fail_active(Failure(FailureKind.document, message, self._worker_id))
+        self._end_active(Failure(FailureKind.document, message, self._worker_id))
+
+    def _sound_takes_too_long(self) -> None:
+        message = (
+            f"A sound file of the render takes longer than {self._frame_seconds_max:g} s to open (FRAME_SECONDS_MAX)."
+        )
+        self._end_active(Failure(FailureKind.stall, message, self._worker_id))
+
+    def _end_active(self, failure: Failure) -> None:
+        """Fail the active assignment, then end the process: only its end surely stops the work and frees the memory."""
+        self._leaving = True
+        self._thread.fail_active(failure)
         threading.Timer(FINAL_REPORT_SECONDS, os._exit, (1,)).start()
 
     @contextmanager

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from cluster.assembly import write_file
 from cluster.media_cache import BYTES_MAX, MediaCache
+from cluster.sound_watch import SoundSteps
 from farm_core.disk_space import has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
@@ -115,6 +116,7 @@ class TaskRunner:
         self._scratch = scratch
         self._media = MediaCache(storage, scratch / "media", media_bytes_max)
         self._storage_lines = logs.OnceAMinute()
+        self.sound_steps = SoundSteps()
 
     def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
         """Execute the assignment and return its report. Raises nothing."""
@@ -187,7 +189,7 @@ class TaskRunner:
             paths = self._fetch_segments(assignment, folder)
             file_format = FORMATS[assignment.video_format.format]
             output = folder / f"video{file_format.ending}"
-            warnings = write_file(assignment, paths, output, self._media, _pause(should_stop))
+            warnings = write_file(assignment, paths, output, self._media, _pause(should_stop), self.sound_steps)
             self._storage.put_file(assignment.video_key, output, file_format.media_type)
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size

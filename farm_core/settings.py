@@ -245,8 +245,8 @@ class Settings(BaseSettings):
     )
     frame_seconds_max: float = Field(
         30, gt=0, allow_inf_nan=False,
-        description="Seconds without a new frame or a stored segment after which a worker is restarted. After three times with the "
-        "same segment its job fails.",
+        description="Seconds without a new frame or a stored segment, or for opening a sound file, after which a worker is restarted. "
+        "After three times with the same segment or file its job fails.",
     )  # fmt: skip
     segment_seconds_max: float = Field(
         900,

@@ -81,6 +81,7 @@ class JobSound:
         self._clipped = 0
         self._seconds_left = MIXED_SECONDS_MAX
         for index, (source, window) in enumerate(_windows(self._voices).items()):
+            pause()
             path = _file_of(source, resolve, folder / f"sound{index}")
             if path is None:
                 self._missing.append(source)

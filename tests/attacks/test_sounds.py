@@ -1,21 +1,33 @@
-"""Small sound files that claim to last for weeks, or whose sample rate makes one packet gigabytes large."""
+"""Small sound files that claim to last for weeks, take minutes to open, or whose sample rate makes one packet gigabytes large."""
 
 from __future__ import annotations
 
+import json
 import struct
 import time
 from pathlib import Path
+from typing import cast
 
 import av
 import numpy as np
 import pytest
 
+from cluster.render_thread import RenderThread
+from cluster.sound_watch import SoundSteps, SoundWatch
+from cluster.task_runner import SegmentMaker, TaskRunner
+from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.progress.writer import ProgressWriter
+from farm_core.storage.links import Links
+from farm_core.storage.local import LocalStorage
 from gpu_renderer import sound
 from gpu_renderer.sound import AnalysedSounds, JobSound, decoded
 from motion.build import build
 from motion.notices import of_lines
+from scheduler.ports import AssemblyAssignment, Ended, VideoFormat
+from tests.api import media
 from tests.gpu_renderer.documents import Record, document, layer
 from tests.gpu_renderer.test_sound import RATE, sine, write_wave
+from tests.patience import HANG_SECONDS
 
 INFINITE = float("inf")
 
@@ -96,6 +108,51 @@ def test_a_sound_that_states_to_be_too_long_is_refused_before_it_is_decoded(
     assert not mixed.is_heard
     assert [notice.code for notice in of_lines(mixed.warnings)] == ["sound_not_rendered"]
     assert not list(tmp_path.glob("*.f32"))
+
+
+def tagged(count: int) -> bytes:
+    """Return an MP3 of one second with different tags. The library compares each tag with all those before it."""
+
+    def sized(number: int) -> bytes:
+        return bytes(number >> shift & 127 for shift in (21, 14, 7, 0))
+
+    contents = (f"\0\0\0{number:06}\0x".encode() for number in range(count))
+    tags = b"".join(b"TXXX" + sized(len(content) - 2) + content for content in contents)
+    return b"ID3\x04\0\0" + sized(len(tags)) + tags + media.sound("mp3", "libmp3lame")
+
+
+@pytest.mark.parametrize("count", [10, 15_000])
+def test_an_assembly_whose_sound_file_takes_too_long_to_open_fails_with_its_worker(count: int, tmp_path: Path) -> None:
+    """No other account could use the worker, and nothing ended it: a file of 20 MB took hours."""
+    storage = LocalStorage(tmp_path / "storage", Links(b"s" * 32))
+    storage.put_bytes("frozen/a.json", json.dumps(document(voice("a", "a.mp3"))).encode())
+    storage.put_bytes("media/a.mp3", tagged(count))
+    runner = TaskRunner("w", cast(SegmentMaker, None), storage, tmp_path)
+    thread = RenderThread(lambda: runner, ProgressWriter(None))
+    failure = Failure(FailureKind.stall, "too slow")
+    watch = SoundWatch(
+        lambda: thread.runner().sound_steps, 0.6, lambda: thread.fail_active(failure), every_seconds=0.01
+    )
+    video = VideoFormat(160, 90, 30, 30, None, 1.0, has_sound=True)
+    assembly = AssemblyAssignment(
+        "t", "t", "j", (), video, "a.mp4", document_key="frozen/a.json", media={"a.mp3": "media/a.mp3"}
+    )
+    report = thread.submit(assembly).result(HANG_SECONDS)
+    thread.join()
+    watch.close()
+    assert isinstance(report, Ended)  # without segments, there is nothing to join in either case
+    assert (report.failure == failure, report.worker_ends) == ((True, True) if count > 10 else (False, False))
+
+
+def test_the_time_of_other_assignments_in_a_pause_is_no_step_of_reading_sound() -> None:
+    steps, measured = SoundSteps(), list[float]()
+    with steps.reading(lambda: measured.append(steps.seconds)) as between_steps:
+        time.sleep(0.01)
+        measured.append(steps.seconds)
+        between_steps()
+        assert steps.seconds < measured[0]
+    between_steps()  # the mix still pauses
+    assert (measured[0] >= 0.01, measured[1:], steps.seconds) == (True, [0.0, 0.0], 0.0)
 
 
 def voice(name: str, source: str) -> Record:
