@@ -21,7 +21,8 @@ from scheduler.running_tasks import RunningTask, RunningTasks
 _log = logs.logger(__name__)
 
 PATIENCE_SECONDS: Final = 10.0
-"""Time for which one frame can block a task of another account that has no other worker."""
+"""Time for which one frame can block a task of another account that has no other worker. All slow frames of an account
+together can block others as long, each counted from SLOW_SECONDS on."""
 
 SLOW_SECONDS: Final = 3.0
 """Duration from which a frame is slow. Its worker gets tasks only if no other can take them. Most frames take much
@@ -40,6 +41,8 @@ class SlowFrames:
         self.running_tasks = running_tasks
         self._limited_until: dict[str, float] = {}
         """End of the limit of each account, on the monotonic clock."""
+        self._blocked: dict[str, tuple[float, float]] = {}
+        """For each account, how long its slow frames have blocked others, and when they last did."""
 
     def admitted(self, jobs: list[OpenJob]) -> list[OpenJob]:
         """Return the jobs, with fewer tasks for limited accounts: these leave one worker to others."""
@@ -79,16 +82,30 @@ class SlowFrames:
         holder = self._holder(task, states)
         return 0.0 if holder is None else self.quiet_seconds(task, states)
 
+    def count_wait(self, task: RunningTask, states: Mapping[str, WorkerState]) -> None:
+        """Add the time since the last round to that for which slow frames of an account have blocked others."""
+        holder, now = self._holder(task, states), self.dependencies.clock.monotonic()
+        if holder is None or self.quiet_seconds(task, states) <= SLOW_SECONDS:
+            return
+        seconds, seen = self._blocked.get(holder.assignment.account_id, (0.0, now))
+        if now - seen > LIMIT_SECONDS:
+            seconds = 0.0
+        elif now - seen < SLOW_SECONDS:  # else the account blocked nobody in between
+            seconds += now - seen
+        self._blocked[holder.assignment.account_id] = seconds, now
+
     def is_stuck(self, task: RunningTask, states: Mapping[str, WorkerState]) -> bool:
         """Return True if the task must no longer wait for a frame of another account.
 
-        If that account is limited, a task never waits for its slow frames: its next frames are probably slow too.
+        If that account is limited, or its slow frames have blocked others for long, a task does not wait for its slow
+        frames: its next frames are probably slow too.
         """
         holder = self._holder(task, states)
         if holder is None:
             return False
-        patience = SLOW_SECONDS if holder.assignment.account_id in self._limited_until else PATIENCE_SECONDS
-        return self.quiet_seconds(task, states) > patience
+        account_id = holder.assignment.account_id
+        is_known = account_id in self._limited_until or self._blocked.get(account_id, (0.0,))[0] > PATIENCE_SECONDS
+        return self.quiet_seconds(task, states) > (SLOW_SECONDS if is_known else PATIENCE_SECONDS)
 
     def make_room(self, task: RunningTask, states: Mapping[str, WorkerState]) -> RunningTask | None:
         """Restart the task's worker if the account has no other worker. Return the task with the slow frame, or None
@@ -102,7 +119,7 @@ class SlowFrames:
             return None
         account_id = task.assignment.account_id
         own = (other for other in self.running_tasks if other.assignment.account_id == account_id)
-        if any(self.held_seconds(other, states) <= PATIENCE_SECONDS for other in own):
+        if not all(self.is_stuck(other, states) for other in own):
             return None
         _log.warning(
             "worker restarted for a waiting account: slow frame", worker=task.worker_id, account=holder.assignment.account_id,
@@ -110,6 +127,7 @@ class SlowFrames:
         )  # fmt: skip
         now = self.dependencies.clock.monotonic()
         self._limited_until[holder.assignment.account_id] = now + LIMIT_SECONDS
+        self._blocked.pop(holder.assignment.account_id, None)
         self.dependencies.executor.restart(task.worker_id, is_blameless=True)
         return holder
 

@@ -206,3 +206,41 @@ def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account
             assert {(await under_test.ended(job)).status for job in jobs} == {"completed"}
 
     asyncio.run(story())
+
+
+def test_many_frames_that_are_each_just_short_enough_cost_one_worker_its_process_too(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frames of 8 s on two workers made every title card of others wait for 16 s, without end."""
+    restarted, released = list[str](), threading.Event()
+    monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 2.5)
+    monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.3)
+    monkeypatch.setattr(task_watcher, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.05)
+    monkeypatch.setattr(duration_estimator, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
+
+    def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
+        restarted.append(worker_id)
+        thread = executor._threads[worker_id]
+        for entry in list(thread._entries.values()):
+            entry.is_cancelled = True
+        thread.fail_active(Failure(FailureKind.lost, "The worker is gone.", worker_id))
+
+    monkeypatch.setattr(InlineExecutor, "restart", restart)
+
+    def slow(assignment: TaskAssignment) -> bool:
+        is_hostile = isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a"
+        return is_hostile and not released.wait(1.3)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, held_up=slow, workers=2) as under_test:
+            hostile = await under_test.create(seconds=9)
+            for width in range(640, 320, -16):
+                assert await honest(under_test, width) == "completed"
+                if restarted:
+                    break
+            assert len(restarted) == 1
+            released.set()
+            assert (await under_test.ended(hostile)).status == "completed"
+
+    asyncio.run(story())
