@@ -144,6 +144,7 @@ class RunningTaskWatcher(Service):
         held = self.slow_frames.held_seconds(running_task, states)
         if held > POLL_SECONDS:
             self.wake_within(POLL_SECONDS)
+        self.slow_frames.count_wait(running_task, states)
         if not self.slow_frames.is_stuck(running_task, states) or self._has_copy(running_task):
             return
         unblocked = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}

@@ -215,7 +215,7 @@ def test_many_frames_that_are_each_just_short_enough_cost_one_worker_its_process
     restarted, released = list[str](), threading.Event()
     monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 2.5)
     monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.3)
-    monkeypatch.setattr(task_watcher, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(task_watcher, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.05)
     monkeypatch.setattr(duration_estimator, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
 
