@@ -174,7 +174,7 @@ class _Cycle:
 def _leases(jobs: Sequence[ClaimedJob], kind: TaskKind) -> list[Lease]:
     index = {TaskKind.render: 0, TaskKind.assemble: 1}[kind]
     token = new_id("lease")
-    return [Lease(f"{job.id}.{index}", job.id, f"{token}.{job.id}", "w", "r") for job in jobs]
+    return [Lease(f"{job.id}.{index}", job.id, f"{token}.{job.id}.{index}", "w", "r") for job in jobs]
 
 
 def _advice(rows: Sequence[Row]) -> str:

@@ -169,8 +169,6 @@ class Task(SQLModel, table=True):
         CheckConstraint(f"status IN ({_TASK_STATUSES})", name="ck_tasks_status"),
         CheckConstraint("(status = 'leased') = (lease_token IS NOT NULL)", name="ck_tasks_lease"),
         Index("tasks_waiting", "job_id", "index", postgresql_where=text("status = 'pending'")),
-        # Use the same condition as the next index. Otherwise the planner can read all of the next one to find a lease.
-        Index("tasks_lease", "lease_token", postgresql_where=text("status = 'leased'")),
         Index("tasks_of_worker", "worker", postgresql_where=text("status = 'leased'")),
     )
 

@@ -3,6 +3,10 @@
 -- Statements about several rows lock jobs before tasks before counts, each in order of key, so that schedulers and
 -- cancels cannot deadlock. Locks are NO KEY, so that a row's history can be written meanwhile; only rows that are
 -- deleted are locked FOR UPDATE.
+--
+-- A lease token ends with the id of its job or task, after the first dot: a lease is looked up by that id, and needs no
+-- index of tokens. For tasks, the condition on the status is hidden in coalesce. Otherwise the planner expects few
+-- leases when few are running, and reads all of them by the index of workers, with plans that outlive that time.
 
 -- claim_jobs --
 -- Claim the next queued jobs, each for one scheduler only, with everything that ingest and planning need. Accounts take
@@ -108,7 +112,7 @@ CROSS JOIN LATERAL (SELECT * FROM accounts WHERE accounts.id = adopted.account_i
 CROSS JOIN LATERAL (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = adopted.account_id LIMIT 1) AS queue
 
 -- renew_jobs --
--- Renew the leases of this scheduler's jobs that are still valid. A token ends with the id of its job.
+-- Renew the leases of this scheduler's jobs that are still valid.
 WITH held AS (
     SELECT id FROM jobs WHERE id = ANY(ARRAY(SELECT substr(token, strpos(token, '.') + 1) FROM unnest(CAST(:tokens AS text[])) AS token))
         AND lease_token = ANY(:tokens) AND status = 'processing' ORDER BY id FOR NO KEY UPDATE
@@ -213,8 +217,9 @@ WITH wanted AS (
     ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
 ), leased AS (
     SELECT tasks.id, wanted.detail FROM held JOIN wanted ON wanted.job_id = held.id
-        JOIN tasks ON tasks.lease_token = wanted.task_token AND tasks.job_id = held.id
-    WHERE tasks.status = 'leased' ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+        JOIN tasks ON tasks.id = substr(wanted.task_token, strpos(wanted.task_token, '.') + 1)
+            AND tasks.lease_token = wanted.task_token AND tasks.job_id = held.id
+    WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 ), joined AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
         report = CAST(leased.detail AS jsonb)
@@ -373,11 +378,13 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
 WITH quickly AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), mine AS (
-    SELECT id, lease_token, lease_expires_at FROM quickly CROSS JOIN tasks WHERE lease_token = ANY(:tokens) AND status = 'leased'
+    SELECT tasks.id, tasks.lease_token, tasks.lease_expires_at FROM quickly CROSS JOIN unnest(CAST(:tokens AS text[])) AS token
+        JOIN tasks ON tasks.id = substr(token, strpos(token, '.') + 1) AND tasks.lease_token = token
+    WHERE coalesce(tasks.status = 'leased', false)
 ), held AS (
-    SELECT tasks.id FROM tasks JOIN mine ON mine.id = tasks.id
+    SELECT tasks.id FROM tasks JOIN mine ON mine.id = tasks.id AND mine.lease_token = tasks.lease_token
     WHERE mine.lease_expires_at < CAST(:now AS timestamptz) + make_interval(secs => :fresh_seconds)
-        AND tasks.lease_token = ANY(:tokens) AND tasks.status = 'leased'
+        AND coalesce(tasks.status = 'leased', false)
     ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 ), renewed AS (
     UPDATE tasks SET lease_expires_at = CAST(:now AS timestamptz) + make_interval(secs => :lease_seconds)
@@ -392,8 +399,9 @@ WITH ended AS (
     SELECT * FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
         AS ended(token, segment_key, bytes, report)
 ), held AS (
-    SELECT tasks.id, ended.* FROM tasks JOIN ended ON ended.token = tasks.lease_token
-    WHERE tasks.status = 'leased' ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+    SELECT tasks.id, ended.* FROM ended
+        JOIN tasks ON tasks.id = substr(ended.token, strpos(ended.token, '.') + 1) AND tasks.lease_token = ended.token
+    WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 ), finished AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
         segment_key = held.segment_key, report = CAST(held.report AS jsonb)
@@ -417,24 +425,27 @@ SELECT token FROM finished
 -- account_queues are locked after tasks.
 WITH held AS (
     SELECT jobs.id FROM jobs JOIN tasks ON tasks.job_id = jobs.id
-    WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF jobs
+    WHERE tasks.id = substr(CAST(:token AS text), strpos(CAST(:token AS text), '.') + 1) AND tasks.lease_token = :token
+        AND coalesce(tasks.status = 'leased', false) FOR NO KEY UPDATE OF jobs
 ), open AS MATERIALIZED (
     SELECT tasks.id FROM tasks JOIN held ON held.id = tasks.job_id
     WHERE tasks.status IN ('pending', 'leased') ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 )
 SELECT tasks.id, tasks.job_id, tasks.kind, tasks.index AS task_index, tasks.failures, tasks.attempt, tasks.worker, tasks.error
 FROM tasks JOIN open ON open.id = tasks.id
-WHERE tasks.lease_token = :token AND tasks.status = 'leased' FOR NO KEY UPDATE OF tasks
+WHERE tasks.lease_token = :token AND coalesce(tasks.status = 'leased', false) FOR NO KEY UPDATE OF tasks
 
 -- retry_task --
 UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL, failures = :failures,
     avoid_worker = :avoid_worker, error = :error, not_before = CAST(:now AS timestamptz) + make_interval(secs => :after_seconds)
-WHERE lease_token = :token AND status = 'leased'
+WHERE id = substr(CAST(:token AS text), strpos(CAST(:token AS text), '.') + 1) AND lease_token = :token
+    AND coalesce(status = 'leased', false)
 RETURNING id
 
 -- fail_task --
 UPDATE tasks SET status = 'failed', lease_token = NULL, lease_expires_at = NULL, finished_at = :now, error = :error
-WHERE lease_token = :token AND status = 'leased'
+WHERE id = substr(CAST(:token AS text), strpos(CAST(:token AS text), '.') + 1) AND lease_token = :token
+    AND coalesce(status = 'leased', false)
 RETURNING id
 
 -- hold_jobs --
@@ -518,7 +529,9 @@ SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coa
 -- hand_back_tasks --
 -- Let the tasks of a scheduler that stops wait again at once.
 WITH held AS (
-    SELECT id FROM tasks WHERE lease_token = ANY(:tokens) AND status = 'leased' ORDER BY id FOR NO KEY UPDATE
+    SELECT tasks.id FROM unnest(CAST(:tokens AS text[])) AS token
+        JOIN tasks ON tasks.id = substr(token, strpos(token, '.') + 1) AND tasks.lease_token = token
+    WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 ), returned AS (
     UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
     FROM held WHERE tasks.id = held.id

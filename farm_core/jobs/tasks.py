@@ -34,7 +34,8 @@ RESCUES_MAX: Final = 500
 
 
 class Lease(NamedTuple):
-    """A task to lease for a worker of that renderer. `is_first`: the job may have no renderer yet."""
+    """A task to lease for a worker of that renderer. `token`: a unique text, a dot, and the task's id. `is_first`: the
+    job may have no renderer yet."""
 
     task_id: str
     job_id: str

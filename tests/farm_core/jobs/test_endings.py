@@ -155,12 +155,12 @@ def test_an_assembly_whose_lease_is_gone_completes_nothing(database_url: str) ->
             session.add_all(
                 Task(
                     id=f"{job_id}.1", job_id=job_id, index=1, kind=TaskKind.assemble, first_frame=0, frame_count=90,
-                    status="leased", lease_token=f"lease {job_id}",
+                    status="leased", lease_token=f"lease.{job_id}.1",
                 )
                 for job_id in jobs.ids
             )  # fmt: skip
         late, fine = jobs.ids
-        endings = [video(late, task_token="another"), video(fine, task_token=f"lease {fine}")]
+        endings = [video(late, task_token=f"another.{late}.1"), video(fine, task_token=f"lease.{fine}.1")]
         assert await jobs.end("complete", endings) == {fine}
         assert await jobs.end("complete", endings) == set()
         assert await jobs.statuses() == {late: "processing", fine: "completed"}
@@ -213,14 +213,14 @@ def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(databas
     async def body(jobs: Jobs) -> None:
         job_id, database = jobs.ids[0], jobs.database
         await lease_two_segments(database, job_id)
-        done = RenderedSegment("lease.0", "segments/0.mp4", 1, "w", {"cached": False})
+        done = RenderedSegment(f"lease.{job_id}.0", "segments/0.mp4", 1, "w", {"cached": False})
         broken = Failure(FailureKind.document, "The document cannot be drawn.", "w")
 
         async def end() -> None:
             async with database.work() as session:
                 if ending == "cancel":
                     await repository.cancel(session, job_id)
-                elif await judge_task(session, utc_now(), "lease.1", broken) is not None:
+                elif await judge_task(session, utc_now(), f"lease.{job_id}.1", broken) is not None:
                     await end_jobs(session, utc_now(), "fail", [Ending(job_id, error="It failed.")])
 
         async with database.work() as somebody:
@@ -237,10 +237,10 @@ def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(databas
 
 
 async def lease_two_segments(database: Database, job_id: str) -> None:
-    """Give the job two leased segments, with tokens `lease.0` and `lease.1`."""
+    """Give the job two leased segments, with the tokens `lease.JOB.0` and `lease.JOB.1`."""
     statement = """
         INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, lease_token, lease_expires_at)
-        SELECT :job_id || '.' || n, :job_id, n, 'render', 45 * n, 45, 'leased', 1, now(), 'lease.' || n, now() + interval '1 minute'
+        SELECT :job_id || '.' || n, :job_id, n, 'render', 45 * n, 45, 'leased', 1, now(), 'lease.' || :job_id || '.' || n, now() + interval '1 minute'
         FROM generate_series(0, 1) AS n
     """
     async with database.work() as session:
