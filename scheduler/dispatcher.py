@@ -126,7 +126,14 @@ class Dispatcher(Service):
 def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:
     """Return the leases for the placements. Each token starts with `token`, and ends with the id of its task."""
     return [
-        Lease(placed.task_id, placed.job_id, f"{token}.{placed.task_id}", placed.worker_id, placed.renderer, placed.is_first)
+        Lease(
+            placed.task_id,
+            placed.job_id,
+            f"{token}.{placed.task_id}",
+            placed.worker_id,
+            placed.renderer,
+            placed.is_first,
+        )
         for placed in placements
     ]
 

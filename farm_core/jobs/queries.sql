@@ -592,13 +592,11 @@ ON CONFLICT (id) DO UPDATE SET node = excluded.node, renderer = excluded.rendere
 
 -- usable_workers --
 -- Return the number of tasks at each of these workers, without workers that are quarantined, drained or about to
--- restart.
-SELECT workers.id, count(tasks.id) AS load FROM workers
-LEFT JOIN tasks ON tasks.worker = workers.id AND tasks.status = 'leased'
+-- restart. Tasks are counted worker by worker: a join can read those of all workers.
+SELECT workers.id, (SELECT count(*) FROM tasks WHERE tasks.worker = workers.id AND tasks.status = 'leased') AS load FROM workers
 WHERE workers.id = ANY(:ids) AND (workers.quarantined_until IS NULL OR workers.quarantined_until <= :now)
     AND workers.drained_at IS NULL AND workers.restart_requested_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
-GROUP BY workers.id
 
 -- restartable_workers --
 -- Return workers that must restart and hold no task, each to one scheduler only.

@@ -1,0 +1,83 @@
+"""Check what kept plans of statements read when the farm is no longer as it was when they were made."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from farm_core.db.columns import utc_now
+from farm_core.db.database import Database
+from farm_core.db.urls import libpq_url
+from tests.farm_core import rows
+from tests.farm_core.jobs.test_statements import FILL, LEASE, LEASED, TASKS, body
+
+NAMES: Final = [f"a{number}" for number in range(20)]
+JOBS: Final = 2000
+KNOWN: Final[Mapping[str, Mapping[str, Any]]] = {
+    **LEASED,
+    "leased_task": {"token": "processing7.0"},
+    "usable_workers": {"ids": [f"processing{number}" for number in range(1, 21)]},
+}
+"""Statements that look for some of the running tasks."""
+WORKERS: Final = """
+    INSERT INTO workers (id, node, renderer, device, encoder, seen_at)
+    SELECT id, 'n', 'r', 'd', 'e', now() FROM jobs WHERE status = 'processing'
+"""
+
+
+@pytest.mark.service
+def test_a_plan_from_an_idle_time_reads_no_other_leases_when_thousands_are_running(database_url: str) -> None:
+    """Schedulers keep their plans, and statistics can be from a time when no task was leased."""
+    asyncio.run(_fill(database_url))
+    with psycopg.Connection[tuple[Any, ...]].connect(
+        libpq_url(database_url), autocommit=True, cursor_factory=psycopg.ClientCursor
+    ) as connection:
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+        plans = {name: _prepared(connection, name) for name in KNOWN}
+        idle = {name: _blocks_read(connection, name, plans[name]) for name in KNOWN}
+        connection.execute(LEASE.encode())
+        busy = {name: _blocks_read(connection, name, plans[name]) for name in KNOWN}
+    grown = {name: (idle[name], busy[name]) for name in KNOWN if busy[name] > idle[name] + 100}
+    assert grown == {}, f"blocks without leases, and beside {JOBS}"
+
+
+async def _fill(url: str) -> None:
+    database = Database(url)
+    try:
+        async with database.work() as session:
+            for name in NAMES:
+                await rows.template(session, await rows.account(session, name))
+            await session.execute(text(FILL), {"first": 1, "last": JOBS})
+            await session.execute(text(TASKS))
+            await session.execute(text(WORKERS))
+    finally:
+        await database.close()
+
+
+def _prepared(connection: psycopg.Connection[tuple[Any, ...]], name: str) -> list[str]:
+    """Prepare a statement, which keeps its first plan. Return the names of its parameters, in order."""
+    parameters = list(dict.fromkeys(re.findall(r"(?<!:):(\w+)", body(name))))
+    numbered = re.sub(r"(?<!:):(\w+)", lambda match: f"${parameters.index(match[1]) + 1}", body(name))
+    connection.execute(f"PREPARE {name} AS {numbered}".encode())
+    return parameters
+
+
+def _blocks_read(connection: psycopg.Connection[tuple[Any, ...]], name: str, parameters: list[str]) -> int:
+    """Run a prepared statement, roll it back, and return the number of blocks that it read."""
+    values = {"now": utc_now(), **KNOWN[name]}
+    arguments = [values[parameter] for parameter in parameters]
+    marks = ", ".join(["%s"] * len(arguments))
+    with connection.transaction(force_rollback=True):
+        explained = connection.execute(
+            f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE {name} ({marks})".encode(), arguments
+        )
+        ((found,),) = explained.fetchall()
+    plan = found[0]["Plan"]
+    return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
