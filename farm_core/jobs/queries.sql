@@ -5,8 +5,8 @@
 -- deleted are locked FOR UPDATE.
 --
 -- A lease token ends with the id of its job or task, after the first dot: a lease is looked up by that id, and needs no
--- index of tokens. For tasks, the condition on the status is hidden in coalesce. Otherwise the planner expects few
--- leases when few are running, and reads all of them by the index of workers, with plans that outlive that time.
+-- index of tokens. For tasks, the condition on the status is hidden in coalesce: with statistics from an idle hour, the
+-- planner expects no running tasks, and would read all of them by the index of workers.
 
 -- claim_jobs --
 -- Claim the next queued jobs, each for one scheduler only, with everything that ingest and planning need. Accounts take
