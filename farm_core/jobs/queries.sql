@@ -6,7 +6,9 @@
 --
 -- A lease token ends with the id of its job or task, after the first dot: a lease is looked up by that id, and needs no
 -- index of tokens. For tasks, the condition on the status is hidden in coalesce: with statistics from an idle hour, the
--- planner expects no running tasks, and would read all of them by the index of workers.
+-- planner expects no running tasks, and would read all of them by the index of workers. Several leases are looked up one
+-- by one, because the planner reads all of a small table for a join. Their tokens are compared outside: the planner then
+-- expects few rows, and updates them by their index.
 
 -- claim_jobs --
 -- Claim the next queued jobs, each for one scheduler only, with everything that ingest and planning need. Accounts take
@@ -378,9 +380,10 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
 WITH quickly AS MATERIALIZED (
     SELECT set_config('synchronous_commit', 'off', true)
 ), mine AS (
-    SELECT tasks.id, tasks.lease_token, tasks.lease_expires_at FROM quickly CROSS JOIN unnest(CAST(:tokens AS text[])) AS token
-        JOIN tasks ON tasks.id = substr(token, strpos(token, '.') + 1) AND tasks.lease_token = token
-    WHERE coalesce(tasks.status = 'leased', false)
+    SELECT leased.* FROM quickly CROSS JOIN unnest(CAST(:tokens AS text[])) AS token JOIN LATERAL (
+        SELECT id, lease_token, lease_expires_at FROM tasks
+        WHERE id = substr(token, strpos(token, '.') + 1) AND coalesce(status = 'leased', false) LIMIT 1
+    ) AS leased ON leased.lease_token = token
 ), held AS (
     SELECT tasks.id FROM tasks JOIN mine ON mine.id = tasks.id AND mine.lease_token = tasks.lease_token
     WHERE mine.lease_expires_at < CAST(:now AS timestamptz) + make_interval(secs => :fresh_seconds)
@@ -398,10 +401,11 @@ SELECT lease_token FROM mine
 WITH ended AS (
     SELECT * FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
         AS ended(token, segment_key, bytes, report)
-), held AS (
-    SELECT tasks.id, ended.* FROM ended
-        JOIN tasks ON tasks.id = substr(ended.token, strpos(ended.token, '.') + 1) AND tasks.lease_token = ended.token
-    WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+), held AS MATERIALIZED (
+    SELECT leased.id, ended.* FROM (SELECT * FROM ended ORDER BY substr(token, strpos(token, '.') + 1)) AS ended JOIN LATERAL (
+        SELECT id, lease_token FROM tasks
+        WHERE id = substr(ended.token, strpos(ended.token, '.') + 1) AND coalesce(status = 'leased', false) FOR NO KEY UPDATE
+    ) AS leased ON leased.lease_token = ended.token
 ), finished AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
         segment_key = held.segment_key, report = CAST(held.report AS jsonb)
@@ -528,10 +532,13 @@ SELECT (SELECT coalesce(sum(waiting + running), 0) FROM open_jobs) + (SELECT coa
 
 -- hand_back_tasks --
 -- Let the tasks of a scheduler that stops wait again at once.
-WITH held AS (
-    SELECT tasks.id FROM unnest(CAST(:tokens AS text[])) AS token
-        JOIN tasks ON tasks.id = substr(token, strpos(token, '.') + 1) AND tasks.lease_token = token
-    WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+WITH held AS MATERIALIZED (
+    SELECT leased.id FROM (
+        SELECT token FROM unnest(CAST(:tokens AS text[])) AS token ORDER BY substr(token, strpos(token, '.') + 1)
+    ) AS wanted JOIN LATERAL (
+        SELECT id, lease_token FROM tasks
+        WHERE id = substr(token, strpos(token, '.') + 1) AND coalesce(status = 'leased', false) FOR NO KEY UPDATE
+    ) AS leased ON leased.lease_token = token
 ), returned AS (
     UPDATE tasks SET status = 'pending', lease_token = NULL, lease_expires_at = NULL, worker = NULL
     FROM held WHERE tasks.id = held.id

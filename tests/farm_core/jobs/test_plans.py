@@ -21,7 +21,7 @@ NAMES: Final = [f"a{number}" for number in range(20)]
 JOBS: Final = 2000
 KNOWN: Final[Mapping[str, Mapping[str, Any]]] = {
     **LEASED,
-    "leased_task": {"token": "processing7.0"},
+    "leased_task": {"token": "lease.processing7.0"},
     "usable_workers": {"ids": [f"processing{number}" for number in range(1, 21)]},
 }
 """Statements that look for some of the running tasks."""
@@ -44,6 +44,7 @@ def test_a_plan_from_an_idle_time_reads_no_other_leases_when_thousands_are_runni
         idle = {name: _blocks_read(connection, name, plans[name]) for name in KNOWN}
         connection.execute(LEASE.encode())
         busy = {name: _blocks_read(connection, name, plans[name]) for name in KNOWN}
+    assert all(busy[name] > idle[name] for name in KNOWN), "each statement finds its running tasks"
     grown = {name: (idle[name], busy[name]) for name in KNOWN if busy[name] > idle[name] + 100}
     assert grown == {}, f"blocks without leases, and beside {JOBS}"
 

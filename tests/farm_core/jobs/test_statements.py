@@ -203,19 +203,25 @@ def test_a_connection_prepares_a_statement_at_its_first_use(with_accounts: WithA
 
 
 LEASED: Final[Mapping[str, Mapping[str, Any]]] = {
-    "renew_tasks": {"tokens": ["processing7.0"], "lease_seconds": 15, "fresh_seconds": 10},
+    "renew_tasks": {"tokens": ["lease.processing7.0"], "lease_seconds": 15, "fresh_seconds": 10},
     "finish_tasks": {
-        "tokens": ["processing7.0"],
+        "tokens": ["lease.processing7.0"],
         "segment_keys": ["s"],
         "sizes": [1],
         "reports": ["{}"],
         "workers": ["w7"],
     },
-    "hand_back_tasks": {"tokens": ["processing7.0"]},
-    "retry_task": {"token": "processing7.0", "failures": 1, "avoid_worker": None, "error": "", "after_seconds": 1},
+    "hand_back_tasks": {"tokens": ["lease.processing7.0"]},
+    "retry_task": {
+        "token": "lease.processing7.0",
+        "failures": 1,
+        "avoid_worker": None,
+        "error": "",
+        "after_seconds": 1,
+    },
 }
 LEASE: Final = """
-    UPDATE tasks SET status = 'leased', lease_token = id, lease_expires_at = now(), worker = job_id WHERE status = 'pending'
+    UPDATE tasks SET status = 'leased', lease_token = 'lease.' || id, lease_expires_at = now(), worker = job_id WHERE status = 'pending'
 """
 
 
