@@ -30,6 +30,7 @@ from scheduler.media import MediaUnavailable, fetched_media
 FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
 SOURCES_MAX: Final = 200
+LABEL_SHOWN_MAX: Final = 80
 BYTES_MAX: Final = 2_000_000_000
 """Maximum size of all media of a job, in bytes."""
 
@@ -103,9 +104,12 @@ async def ingest(
         field.id: str(values[field.id]) for field in fields if field.kind in template.MEDIA_KINDS and field.id in values
     }
     budget = _Budget(INGEST_SECONDS, gate)
-    purposes = {source: f"input {name!r}" for name, source in given.items()}
+    shown = {field.id: _shown_name(field) for field in fields}
+    purposes = {source: shown[name] for name, source in given.items()}
     of_inputs = await _fetch_all(dependencies, job, purposes, budget)
-    _check_pictures({field.id: of_inputs[given[field.id]].key for field in fields if _is_given_image(job, field)})
+    _check_pictures(
+        {shown[field.id]: of_inputs[given[field.id]].key for field in fields if _is_given_image(job, field)}
+    )
     named = {name: f"/files/{of_inputs[source].key}" for name, source in given.items()}
     try:
         document = await freezer.freeze(job, fields, {**values, **named})
@@ -119,6 +123,12 @@ async def ingest(
     fetched = [*of_inputs.values(), *of_layers.values()]
     stored = {document.key: document.bytes} | {one.key: one.stored_bytes for one in fetched}
     return FrozenJob(job, document.key, media, sum(one.counted_bytes for one in fetched), document.notices, stored)
+
+
+def _shown_name(field: InputField) -> str:
+    """Return the label that the console shows, and the id that programs send, or only the id if both are one word."""
+    label = field.label[:LABEL_SHOWN_MAX]
+    return f"input {field.id!r}" if label.casefold() in ("", field.id.casefold()) else f"input {label!r} ({field.id})"
 
 
 def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str | float]:
@@ -136,10 +146,10 @@ def _is_given_image(job: ClaimedJob, field: InputField) -> bool:
 
 
 def _check_pictures(keys: Mapping[str, str]) -> None:
-    """Raise IngestFailed if an image input has a video or sound. `keys` maps input names to stored media."""
+    """Raise IngestFailed if an image input has a video or sound. `keys` maps names of inputs to stored media."""
     for name, key in keys.items():
         if not is_picture(key):
-            raise IngestFailed(f"The media of input {name!r} cannot be used: it {NO_PICTURE}.")
+            raise IngestFailed(f"The media of {name} cannot be used: it {NO_PICTURE}.")
 
 
 def _check_room(job: ClaimedJob) -> None:

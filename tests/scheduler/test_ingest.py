@@ -153,6 +153,22 @@ def test_media_that_cannot_be_had_fails_the_job_with_a_reason(
     asyncio.run(story())
 
 
+@pytest.mark.parametrize(
+    ("path", "fault"), [("/missing.png", "could not be fetched"), ("/clip", "cannot be used: it is no")]
+)
+def test_a_failed_job_names_the_label_of_the_input(database_url: str, tmp_path: Path, path: str, fault: str) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            media.files["/clip"] = VIDEO
+            async with under_test.database.work() as session:
+                inputs = [{"id": "logo", "label": "Emblem of the team", "kind": "image", "required": True}]
+                await session.execute(update(Template).values(inputs=inputs))
+            job = await rendered(under_test, media.origin + path)
+            assert str(job.error).startswith(f"The media of input 'Emblem of the team' (logo) {fault}")
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize(("kind", "status"), [("image", "failed"), ("media", "completed")])
 def test_a_video_is_fetched_for_a_media_input_and_fails_the_job_of_an_image_input(
     database_url: str, tmp_path: Path, kind: str, status: str
