@@ -59,6 +59,9 @@ def _page_of(request: Request) -> str:
 async def shown(request: Request, error: Exception) -> Response:
     """Return an error page, or an error notice if a script asked for a part of a page."""
     status, message = _described(error)
+    is_page = request.method == "GET" and ASKS not in request.headers and "hx-request" not in request.headers
+    if status == 405 and is_page:  # a reload, the theme buttons and Back request the address of a form that was sent
+        return RedirectResponse(request.url.path.rpartition("/")[0] or "/console/", 303)
     if status >= 500:
         log.error("page failed", exc_info=error)
     advice = ADVICE.get(status, UNEXPECTED if status >= 500 else "")

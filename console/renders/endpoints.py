@@ -69,10 +69,12 @@ async def renders_page(
         part.headers["HX-Push-Url"] = f"/console/renders{filters.query(after=filters.after)}"
         return part
     newest = templates.of_account(viewer.account.id).options(templates.GALLERY).order_by(*templates.ORDER)
-    owned = await work.scalars(newest.limit(100))
+    owned = list(await work.scalars(newest.limit(100)))
+    if filters.template and filters.template not in {one.id for one in owned}:  # an older one, or a deleted one
+        owned += await work.scalars(listing.chosen_template(viewer.account_id, filters.template))
     named = await work.get(Account, filters.account) if viewer.operator and filters.account else None
     table = await table_renders(state, work, viewer.account_id, filters.batch) if filters.batch else None
-    values |= {"templates": list(owned), "account": named, "table": table, "done": _done(done)}
+    values |= {"templates": owned, "account": named, "table": table, "done": _done(done)}
     return page(request, "renders/list.html", **values | ({"title": "Renders of a table"} if table else {}))
 
 

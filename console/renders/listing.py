@@ -22,6 +22,7 @@ from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
 from farm_core.jobs.queue_models import AccountQueue, HeldJob, OpenJob
 from farm_core.jobs.status import JobStatus, TaskStatus
+from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 
 PAGE_SIZE: Final = 50
@@ -212,6 +213,12 @@ def _conditions(account_id: str | None, filters: Filters, now: datetime) -> list
     if filters.period in PERIODS:
         found.append(col(Job.created_at) > now - PERIODS[filters.period])
     return found
+
+
+def chosen_template(account_id: str | None, template_id: str) -> Select[Template]:
+    """Return a query for the template of a filter, also if it is deleted, of the account or of any account with None."""
+    chosen = select(Template).where(col(Template.id) == template_id).options(templates.GALLERY)
+    return chosen if account_id is None else chosen.where(col(Template.account_id) == account_id)
 
 
 def _is_open(owner: str | None) -> ColumnElement[bool]:

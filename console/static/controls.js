@@ -1,6 +1,6 @@
 // Controls of pages: tabs, copying, forms, keys, two videos side by side.
 import { takeDrops } from "./drops.js";
-import { all, onArrival } from "./page.js";
+import { all, later, notify, onArrival } from "./page.js";
 
 // ---- Code: tabs and copying ----
 onArrival((root) => {
@@ -67,6 +67,17 @@ if (videos.length === 2) {
   }
 }
 
+// ---- Searches and filters: without an answer, the former list stays. Say so and search again ----
+const SEARCH_AGAIN_MS = 3000;
+function unanswered(event) {
+  if (!event.target.matches("[role=search]")) return;
+  notify("search", "The farm does not answer, so the list is not the one you asked for. The page tries again by itself.");
+  later("search", SEARCH_AGAIN_MS, () => event.target.requestSubmit());
+}
+document.addEventListener("htmx:sendError", unanswered);
+document.addEventListener("htmx:responseError", unanswered);
+document.addEventListener("htmx:afterSwap", () => notify("search", ""));
+
 // ---- Import: drop a project anywhere on the page ----
 const drop = document.querySelector("[data-drop]");
 if (drop) takeDrops(() => drop, (_place, files) => { drop.querySelector("input[type=file]").files = files; drop.requestSubmit(); });
@@ -85,6 +96,8 @@ function release(form) {
   sent.delete(form);
   for (const button of all("[aria-busy]", form)) button.removeAttribute("aria-busy");
 }
+// A page that answers a form: a reload or Back requests its address, and does not send the form again.
+if (!document.querySelector("[data-error]")) history.replaceState(history.state, "", location.href);
 window.addEventListener("pageshow", () => { for (const form of [...sent.keys()]) release(form); });
 document.addEventListener("change", (event) => { if (event.target.matches("[data-submit]")) event.target.form.requestSubmit(); });
 

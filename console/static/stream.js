@@ -17,10 +17,13 @@ export function onMissed(act) {
 }
 const missed = () => renewals.forEach((act) => act());
 
-function connected(yes) {
+function stopWaiting() {
   clearTimeout(lost);
-  if (yes) notify("connection", "");
-  else if (!signedOut) lost = setTimeout(() => notify("connection", "Live updates are interrupted, so what you see may be out of date. The page tries again by itself."), LOST_MS);
+  lost = 0;
+}
+function connected(yes) {
+  if (yes) { stopWaiting(); notify("connection", ""); }
+  else if (!signedOut && !lost) lost = setTimeout(() => notify("connection", "Live updates are interrupted, so what you see may be out of date. The page tries again by itself."), LOST_MS); // each failed attempt comes here
 }
 // A refused stream gives no reason, so request a page to detect an expired session.
 async function lookForSession() {
@@ -32,7 +35,6 @@ async function lookForSession() {
 }
 function close() {
   clearTimeout(again);
-  clearTimeout(lost);
   source?.close();
   source = null;
 }
@@ -55,13 +57,13 @@ function open() {
 setInterval(() => { if (source && performance.now() - heard > QUIET_MS) { connected(false); open(); } }, 5000);
 
 function look() {
-  if (document.hidden) return close();
+  if (document.hidden) { stopWaiting(); return close(); }
   open();
   if (!address) missed();
 }
 document.addEventListener("visibilitychange", look);
 window.addEventListener("pageshow", (event) => { if (event.persisted) look(); });
-window.addEventListener("pagehide", close);
+window.addEventListener("pagehide", () => { stopWaiting(); close(); });
 window.addEventListener("online", look);
 window.addEventListener("offline", () => connected(false));
 queueMicrotask(open); // after all modules have registered their listeners

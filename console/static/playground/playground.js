@@ -117,7 +117,9 @@ if (location.pathname.endsWith("/render")) { // the page of a refused render
   remember();
   form.querySelector("[aria-invalid]")?.focus();
 }
-window.addEventListener("online", () => { draw(); check(); });
+const again = () => { draw(); check(); };
+window.addEventListener("online", again);
+form.addEventListener("again", again); // the farm did not answer
 window.addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   form.elements.once.value = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(""); // another render

@@ -1,11 +1,12 @@
 // Screen of the playground: the frame at a time, the playing draft, and the saved frame.
 import { reasonOf, show } from "../requests.js";
 import { byId, form, isPicture, post, values } from "./form.js";
+import { later } from "../page.js";
 import { play as playSheet } from "../sheets.js";
 
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
 const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
-const duration = Number(form.dataset.duration);
+const duration = Number(form.dataset.duration), AGAIN_MS = 3000;
 
 function explain(reason) {
   show(note, reason);
@@ -33,6 +34,7 @@ export async function draw() {
   const answer = await waitFor(post("/preview", values({ time: time.value })), 150);
   if (isPicture(answer)) await showFrame(await answer.blob().catch(() => null), performance.now() - began);
   else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
+  if (!answer) later("preview", AGAIN_MS, () => form.dispatchEvent(new Event("again")));
   drawing = false;
   if (again) { again = false; draw(); }
 }

@@ -1,0 +1,120 @@
+"""Pages while the farm does not answer, and pages that answer forms, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Request, expect
+
+from tests.api.world import text_template
+from tests.console.changes import asks
+from tests.console.held import HeldAnswers
+from tests.console.people import Person
+
+pytestmark = [pytest.mark.filterwarnings("default")]
+
+Window = Callable[..., Any]
+
+
+def is_search(request: Request) -> bool:
+    return "hx-request" in request.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "shown"), [("templates", "[name=text]", "#gallery"), ("renders", "#text", "#results")]
+)
+def test_a_search_without_an_answer_says_so_and_is_repeated(
+    designer: Person, window: Window, path: str, field: str, shown: str
+) -> None:
+    template = text_template(designer.api)
+    designer.api.render(template, inputs={"headline": "Hello"})
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/{path}")
+    page.route(f"**/console/{path}?*", lambda route: route.abort() if is_search(route.request) else route.continue_())
+    page.fill(field, "matches nothing")
+    expect(page.locator("#notices")).to_contain_text("The farm does not answer")
+    expect(page.locator(shown)).to_have_css("opacity", "0.45")
+    page.unroute(f"**/console/{path}?*")
+    expect(page.locator(shown)).to_contain_text("matches")
+    expect(page.locator("#notices")).to_be_empty()
+    expect(page.locator(shown)).to_have_css("opacity", "1")
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "shown"), [("templates", "[name=text]", "#gallery"), ("renders", "#text", "#results")]
+)
+def test_a_list_is_dimmed_while_a_search_is_under_way(
+    designer: Person, window: Window, path: str, field: str, shown: str
+) -> None:
+    designer.api.render(text_template(designer.api), inputs={"headline": "Hello"})
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/{path}")
+    answers = HeldAnswers(page, f"**/console/{path}?*", is_search)
+    page.fill(field, "matches nothing")
+    answers.wait()
+    expect(page.locator(shown)).to_have_css("opacity", "0.45")
+    answers.arrive()
+    expect(page.locator(shown)).to_have_css("opacity", "1")
+
+
+def test_a_page_says_that_live_updates_are_interrupted_while_every_attempt_fails(
+    designer: Person, window: Window
+) -> None:
+    page = window(designer)
+    with page.expect_response(lambda answer: asks(answer.request)):
+        page.goto(f"{designer.origin}/console/renders")
+    page.route("**/console/events*", lambda route: route.abort())
+    page.evaluate("""() => {
+      const see = (hidden) => { Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden }); document.dispatchEvent(new Event("visibilitychange")); };
+      see(true); see(false);
+    }""")
+    expect(page.locator("#notices")).to_contain_text("Live updates are interrupted", timeout=12_000)
+
+
+def test_a_preview_is_drawn_once_the_farm_answers_again(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{text_template(designer.api)}/playground")
+    for path in ("preview", "check"):
+        page.route(f"**/{path}", lambda route: route.abort())
+    page.fill("#in-headline", "Typed during a restart")
+    expect(page.locator("#preview-note")).to_have_text("The farm does not answer. Check the connection.")
+    page.unroute("**/preview")
+    page.unroute("**/check")
+    expect(page.locator("#preview-note")).to_be_empty()
+    expect(page.locator("#code-curl")).to_contain_text("Typed during a restart")
+
+
+def test_back_after_an_import_leads_to_the_gallery(designer: Person, window: Window, project: Path) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    page.set_input_files("#file", project)
+    page.click("button:has-text('Import the template')")
+    page.wait_for_url("**/templates/tpl_*")
+    page.go_back()
+    expect(page).to_have_url(f"{designer.origin}/console/templates")
+    expect(page.locator("#gallery .template-card").first).to_be_visible()
+
+
+@pytest.mark.parametrize("leave", ["reload", "theme"])
+def test_a_page_that_shows_a_new_key_is_left_without_another_key(designer: Person, window: Window, leave: str) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/account")
+    page.fill("[name=name]", f"left by {leave}")
+    page.click("button:has-text('Create the key')")
+    expect(page.locator(".secret")).to_be_visible()
+    page.reload() if leave == "reload" else page.click(".side:visible >> text=Dark")
+    expect(page).to_have_url(f"{designer.origin}/console/account")
+    expect(page.locator("tbody tr", has_text=f"left by {leave}")).to_have_count(1)
+
+
+def test_a_render_of_a_deleted_template_has_its_name_and_no_dead_link(designer: Person) -> None:
+    template = text_template(designer.api)
+    job = str(designer.api.render(template, inputs={"headline": "Hello"}).json()["jobId"])
+    designer.post(f"/templates/{template}/delete")
+    shown = designer.text(f"/renders/{job}")
+    assert f"/console/templates/{template}" not in shown
+    assert "(deleted)" in shown
+    assert f'<option value="{template}" selected>Card</option>' in designer.text(f"/renders?template={template}")
