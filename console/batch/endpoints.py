@@ -35,7 +35,6 @@ from motion.template import MEDIA_KINDS
 router = APIRouter(prefix="/templates/{template_id}/batch")
 SHOWN_MAX: Final = 50
 """Limit of rows without faults that the page shows."""
-PICTURES_MAX: Final = 12
 FAULTY_MAX: Final = 100
 Checked = Sequence[tuple[Row, Row, Sequence[tuple[str, str]]]]
 """Rows as written, rows with the addresses of named uploads, and the faults of their cells."""
@@ -167,7 +166,7 @@ async def _page(
     values: dict[str, Any] = {
         "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
         "faulty": [(row, _named(faults, labels)) for row, _, faults in checked if faults], "faulty_max": FAULTY_MAX,
-        "shown": [(row, _picture(template, addressed) if index < PICTURES_MAX else "") for index, (row, addressed) in enumerate(fit[:SHOWN_MAX])],
+        "shown": [(row, _picture(template, addressed)) for row, addressed in fit[:SHOWN_MAX]],
         "choices": choices_of(template, state.settings.accepted_formats, await request.form()), "once": token_hex(16),
         "has_media": any(field.kind in MEDIA_KINDS for field in fields), "title": f"Table for {template.name}",
     }  # fmt: skip

@@ -98,6 +98,17 @@ def test_back_after_an_import_leads_to_the_gallery(designer: Person, window: Win
     expect(page.locator("#gallery .template-card").first).to_be_visible()
 
 
+def test_back_after_the_render_of_a_table_shows_the_table(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{text_template(designer.api)}/batch")
+    page.fill("#table", "headline\none\ntwo")
+    page.click("button:has-text('Check the rows')")
+    page.click("button:has-text('Render 2 videos')")
+    page.wait_for_url("**/renders?batch=*")
+    page.go_back()
+    expect(page.locator("#table")).to_have_value("headline\none\ntwo")
+
+
 @pytest.mark.parametrize("leave", ["reload", "theme"])
 def test_a_page_that_shows_a_new_key_is_left_without_another_key(designer: Person, window: Window, leave: str) -> None:
     page = window(designer)

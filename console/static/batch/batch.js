@@ -26,7 +26,11 @@ function remember() {
 }
 text.addEventListener("input", remember);
 if (text.value) remember();
-else text.value = sessionStorage.getItem(place) || "";
+else text.value = history.state?.table || sessionStorage.getItem(place) || "";
+// Keep it for Back after it was rendered, too.
+document.addEventListener("submit", () => {
+  try { history.replaceState({ ...history.state, table: text.value }, ""); } catch { /* Browsers limit the size. */ }
+});
 
 // Return true if the file was uploaded. Its line in the list shows the outcome.
 async function upload(file) {
