@@ -91,9 +91,10 @@ async def act(
         async with state.database.reading() as session:
             await _respect_quota(session, viewer, chosen, state.clock.now())
     changed = await action.act(state.database, viewer.actor, chosen)
-    query = (
-        filters.query(batch="") if action.act is jobs.retry else filters.query()
-    )  # retried renders leave their table
+    is_of_table = (
+        action.act is jobs.retry and filters.batch
+    )  # show the table's progress, not what is left of the failed
+    query = filters.query(status="") if is_of_table else filters.query()
     return RedirectResponse(f"/console/renders{query}{'&' if query else '?'}done={action.name}.{changed}", 303)
 
 

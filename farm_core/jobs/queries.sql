@@ -828,17 +828,21 @@ SELECT coalesce((SELECT rendered_ms FROM usage WHERE account_id = :account_id AN
     coalesce((SELECT reserved_ms FROM account_queues WHERE account_id = :account_id), 0) AS reserved_ms
 
 -- create_again --
--- Create failed and cancelled jobs again with the same request. The idempotency key stays with the earlier job.
+-- Create failed and cancelled jobs again with the same request. The idempotency key stays with the earlier job. Each new
+-- job takes the earlier job's place in its batch. The join makes the earlier job leave first: a place has one job.
 WITH former AS (
     SELECT jobs.*, wanted.new_id FROM unnest(CAST(:ids AS text[]), CAST(:new_ids AS text[])) AS wanted(old_id, new_id)
     JOIN jobs ON jobs.id = wanted.old_id
     WHERE jobs.status IN ('failed', 'cancelled') ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+), vacated AS (
+    UPDATE jobs SET batch_id = NULL, batch_index = NULL FROM former WHERE jobs.id = former.id AND former.batch_id IS NOT NULL
+    RETURNING jobs.id AS job_id
 ), again AS (
     INSERT INTO jobs (id, account_id, template_id, template_version, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, attempt, created_at, priority, metadata, format, transparent, has_sound)
+        callback_url, request_hash, attempt, created_at, priority, metadata, format, transparent, has_sound, batch_id, batch_index)
     SELECT new_id, account_id, template_id, template_version, 'queued', 0, inputs, width, height, fps, frame_count, reserved_ms, origin,
-        callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound
-    FROM former
+        callback_url, request_hash, 0, :now, priority, metadata, format, transparent, has_sound, batch_id, batch_index
+    FROM former LEFT JOIN vacated ON vacated.job_id = former.id
     RETURNING id, account_id, octet_length(CAST(inputs AS text)) + coalesce(octet_length(CAST(metadata AS text)), 0) AS bytes
 ), charged AS (
     INSERT INTO object_charges (account_id, key, bytes) SELECT account_id, 'inputs/' || id, bytes FROM again WHERE bytes > 1024

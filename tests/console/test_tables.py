@@ -222,6 +222,24 @@ def test_a_table_shows_its_progress_and_is_downloaded_by_line(
     assert found == {"2 Ada.mp4": "first", "3 Bo- 1-2.mp4": "second"}
 
 
+def test_retried_renders_stay_in_their_table(designer: Person, window: Callable[..., Any]) -> None:
+    batch = rendered(designer, "guest\nAda\nBo")
+    jobs = [one["jobId"] for one in items(designer, batch)]
+    complete(designer, jobs[0], b"first")
+    designer.api.world.move(jobs[1], "failed", error="The server could not be reached.")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders?batch={batch}&status=failed")
+    page.click("text=Retry all that match")
+    page.click("main button.main")
+    expect(page.locator("#table")).to_contain_text("1 of 2 videos is finished")
+    expect(page.locator("#results tbody tr")).to_have_count(2)
+    again = items(designer, batch)[1]["jobId"]
+    assert again != jobs[1]
+    complete(designer, again, b"second")
+    page.reload()
+    expect(page.locator("#table")).to_contain_text("All 2 videos are finished")
+
+
 def test_cells_name_uploaded_files(designer: Person, window: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "guests.csv").write_text("headline,photo\nAda,Zo\u00eb.PNG\nBo,missing.png\n", encoding="utf-8")
     (tmp_path / "zoe\u0308.png").write_bytes(picture())

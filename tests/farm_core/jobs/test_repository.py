@@ -112,6 +112,31 @@ def test_a_job_that_is_created_again_asks_for_the_same(database_url: str) -> Non
     on_a_database(database_url, body)
 
 
+def test_a_job_that_is_created_again_takes_the_place_in_its_batch(database_url: str) -> None:
+    async def body(database: Database, owner: Account, template: Template) -> None:
+        async with database.work() as session:
+            await session.execute(
+                text(
+                    "INSERT INTO batches (id, account_id, template_id, request_hash, row_count, refused, created_at)"
+                    " VALUES ('batch_1', :account, :template, '', 30, '[]', now())"
+                ),
+                {"account": owner.id, "template": template.id},
+            )
+            placed = [rows.job(template, batch_id="batch_1", batch_index=index) for index in range(30)]
+            failed = [await repository.create(session, one) for one in (*placed, rows.job(template))]
+            await session.execute(
+                text("UPDATE jobs SET status = 'failed', error = 'It failed.', finished_at = created_at")
+            )
+        async with database.work() as session:
+            again = await create_again_by_id(session, [one.id for one in failed])
+        async with database.work() as session:
+            found = await session.execute(text("SELECT id, batch_index FROM jobs WHERE batch_id = 'batch_1'"))
+            assert {row[0]: row[1] for row in found} == {again[one.id]: one.batch_index for one in placed}
+            assert len(again) == 31
+
+    on_a_database(database_url, body)
+
+
 def test_of_concurrent_repeats_with_one_key_one_job_is_made(database_url: str) -> None:
     async def body(database: Database, owner: Account, template: Template) -> None:
         async def attempt() -> str:
