@@ -107,6 +107,16 @@ document.addEventListener("keydown", (event) => {
   const search = document.querySelector("[data-search]");
   if (search) { event.preventDefault(); search.focus(); search.select(); }
 });
+
+// ---- Small dialogs: a click outside and Escape close them, and typing goes to their field ----
 document.addEventListener("click", (event) => {
   for (const open of all("details.pop[open]")) if (!open.contains(event.target)) open.open = false;
 });
+document.addEventListener("keydown", (event) => {
+  const open = event.key === "Escape" && document.querySelector("details.pop[open]");
+  if (open) { open.open = false; open.querySelector("summary").focus(); }
+});
+document.addEventListener("toggle", (event) => {
+  const field = event.target.matches("details.pop[open]") && event.target.querySelector("input:not([type=hidden])");
+  if (field) { field.focus(); field.select(); }
+}, true);

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.console.people import Person
 
@@ -34,3 +35,19 @@ def test_the_bar_of_the_selection_does_not_cover_what_has_the_focus(member: Pers
         if not page.evaluate(UNCOVERED):
             covered.append(number)
     assert covered == []
+
+
+def test_a_template_is_renamed_by_keyboard_and_escape_closes(member: Person, window: Callable[..., Any]) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{member.api.template()}")
+    opener = page.locator("summary", has_text="Rename")
+    opener.press("Enter")
+    expect(page.locator("#name")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#name")).to_be_hidden()
+    expect(opener).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#name")).to_be_focused()
+    page.keyboard.type("Another name")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Another name")
