@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 from fastapi import APIRouter, Depends, Query, Request
@@ -66,7 +67,9 @@ async def renders_page(
     }  # fmt: skip
     if is_part(request):
         part = page(request, "renders/rows.html", **values)
-        part.headers["HX-Push-Url"] = f"/console/renders{filters.query(after=filters.after)}"
+        shown = parse_qs(urlsplit(request.headers.get("hx-current-url", "")).query).get("text", [""])[0]
+        kept = "HX-Push-Url" if filters.text == shown else "HX-Replace-Url"  # Back skips texts that were typed halfway
+        part.headers[kept] = f"/console/renders{filters.query(after=filters.after)}"
         return part
     newest = templates.of_account(viewer.account.id).options(templates.GALLERY).order_by(*templates.ORDER)
     owned = list(await work.scalars(newest.limit(100)))

@@ -96,6 +96,13 @@ document.addEventListener("htmx:afterRequest", (event) => {
   refreshRowsChangedSince(asked);
 });
 
+for (const kind of ["htmx:pushedIntoHistory", "htmx:replacedInHistory"]) {
+  document.addEventListener(kind, (event) => {
+    const clear = document.querySelector("[data-clear]");
+    if (clear) clear.hidden = event.detail.path === clear.getAttribute("href");
+  });
+}
+
 // ---- Events. A message has at most one event per render, so a new render may already be running or done ----
 function belongsToList(job, status) {
   const list = results(), newest = list?.querySelector("tr[data-job]")?.dataset.job || "";

@@ -129,3 +129,27 @@ def test_a_render_of_a_deleted_template_has_its_name_and_no_dead_link(designer: 
     assert f"/console/templates/{template}" not in shown
     assert "(deleted)" in shown
     assert f'<option value="{template}" selected>Card</option>' in designer.text(f"/renders?template={template}")
+
+
+def test_a_search_is_sent_once_and_what_is_ticked_after_it_stays(designer: Person, window: Window) -> None:
+    template = text_template(designer.api)
+    for _ in range(2):
+        designer.api.render(template, inputs={"headline": "Searched"})
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders")
+    expect(page.get_by_role("link", name="Clear")).to_be_hidden()
+    entries = page.evaluate("history.length")
+    page.click("#text")
+    for typed in ("Sear", "ched"):
+        with page.expect_response(lambda answer: is_search(answer.request)):
+            page.keyboard.type(typed)
+    expect(page.locator("#results")).to_contain_text("2 renders match")
+    again: list[str] = []
+    page.on("request", lambda request: again.append(request.url) if is_search(request) else None)
+    page.locator("tbody input").first.click()
+    page.wait_for_timeout(1000)  # a request would begin at once
+    assert again == []
+    expect(page.locator("tbody input").first).to_be_checked()
+    assert page.evaluate("history.length") == entries
+    page.get_by_role("link", name="Clear").click()
+    expect(page).to_have_url(f"{designer.origin}/console/renders")
