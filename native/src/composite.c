@@ -43,10 +43,11 @@ static void composite_span(const struct draw_op *op, struct row_cache *cache, st
                            int end, enum span_kind kind) {
     if (first >= end) return;
     int count = end - first, at = first - left;
+    int shaded = cache || op->kind == GROUP ? count : whole_vectors(count);  // only these two read by column
     const float *covered = kind == QUAD_EDGE && op->samples ? s->coverage : 0;
-    if (covered) quad_coverage(op, row, first, count, s->coverage);
-    shade_and_grade(op, cache, s, row, first, count, kind == INTERIOR);
-    if (op->mask) apply_mask(op, s, row, first, count);
+    if (covered) quad_coverage(op, row, first, shaded, s->coverage);
+    shade_and_grade(op, cache, s, row, first, shaded, kind == INTERIOR);
+    if (op->mask) apply_mask(op, s, row, first, shaded);
     blend_function *function = blend_function_of(op->mode);
     if (op->mode) prepare_alpha(covered, s->alpha, count);
     for (int channel = 0; channel < 3; channel++) {
@@ -62,6 +63,19 @@ static void composite_span(const struct draw_op *op, struct row_cache *cache, st
             over_straight(below, s->source[channel], s->alpha, covered, count);
         }
     }
+}
+
+// Composite content over columns [first, end) of a row beside its interior. The quad's edge lies before column `middle` if
+// `is_left`, else from it on. A short span is composited at once: a second call would cost more than its coverage.
+static void composite_edges(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int left, int first,
+                            int middle, int end, int is_left) {
+    enum { AT_ONCE_MAX = 16 };
+    if (first < middle && middle < end && end - first <= AT_ONCE_MAX) {
+        composite_span(op, cache, s, row, left, first, end, QUAD_EDGE);
+        return;
+    }
+    composite_span(op, cache, s, row, left, first, middle, is_left ? QUAD_EDGE : SHAPE_EDGE);
+    composite_span(op, cache, s, row, left, middle, end, is_left ? SHAPE_EDGE : QUAD_EDGE);
 }
 
 // Composite one colour over columns that it covers completely.
@@ -88,19 +102,14 @@ static void composite_content(struct clipped_op *clipped, struct row_cache *cach
     } else if (!is_hard(op)) {
         inner_end = inner_first;
     }
-    composite_span(op, cache, s, row, left, first, covered_first, QUAD_EDGE);
-    if (inner_first >= inner_end) {
-        composite_span(op, cache, s, row, left, covered_first, covered_end, SHAPE_EDGE);
-    } else {
-        composite_span(op, cache, s, row, left, covered_first, inner_first, SHAPE_EDGE);
-        if (op->mode || (is_shape(op) && op->texels)) {
-            composite_span(op, cache, s, row, left, inner_first, inner_end, INTERIOR);
-        } else {
-            composite_flat_span(clipped->flat, s, inner_first - left, inner_end - inner_first);
-        }
-        composite_span(op, cache, s, row, left, inner_end, covered_end, SHAPE_EDGE);
+    if (inner_first >= inner_end) inner_first = inner_end = covered_end;
+    composite_edges(op, cache, s, row, left, first, covered_first, inner_first, 1);
+    if (op->mode || (is_shape(op) && op->texels)) {
+        composite_span(op, cache, s, row, left, inner_first, inner_end, INTERIOR);
+    } else if (inner_first < inner_end) {
+        composite_flat_span(clipped->flat, s, inner_first - left, inner_end - inner_first);
     }
-    composite_span(op, cache, s, row, left, covered_end, end, QUAD_EDGE);
+    composite_edges(op, cache, s, row, left, inner_end, covered_end, end, 0);
 }
 
 // ------------------------------------------------------------------------------------------------------ glows and buffers

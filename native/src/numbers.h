@@ -16,6 +16,9 @@
 
 enum { CHUNK = 512 };  // columns of a strip: its working memory fits the L1 cache
 
+// Round a count of columns up to whole vectors of 8. The last columns of a loop, one by one, take as long as many vectors.
+INLINE int whole_vectors(int count) { return (count + 7) & ~7; }
+
 #define HALF_MIN 6.103515625e-05f  // smallest normal half float
 #define HALF_STEPS 16777216.0f     // subnormal half floats are multiples of 1 / HALF_STEPS
 
@@ -51,8 +54,12 @@ INLINE int32_t clamp_index(int32_t texel, int32_t count) {
 
 // Round a number toward zero to a half float.
 INLINE float truncate_to_half(float number) {
+#ifdef __F16C__
+    return _cvtsh_ss(_cvtss_sh(number, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+#else
     float small = (float)(int32_t)(number * HALF_STEPS) * (1.0f / HALF_STEPS);
     return select_float(fabsf(number) < HALF_MIN, small, float_of(bits_of(number) & ~0x1fffu));
+#endif
 }
 
 // Return the bit pattern of a number that is a half float.

@@ -166,34 +166,37 @@ static void centred_positions(const float *restrict m, int row, int first, int c
     }
 }
 
-// Add 1 for each column whose sample, at an offset, lies on the quad.
-static void add_sample_hits(const float *restrict m, int is_projective, int row, int first, int count, float right, float down,
-                            float *restrict covered) {
-    float y = ((float)row + 0.5f + down) - 1.0f / 1024.0f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
-    float across = is_projective ? m[2] : 0.0f, rest = is_projective ? m[8] : 1.0f;
-    hy = is_projective ? hy : 0.0f;
+// Return 1 if the sample of a pixel at an offset from its centre lies on the quad.
+INLINE int is_hit(const float *m, int is_projective, int row, int column, float right, float down) {
+    float x = ((float)column + 0.5f + right) + 1.0f / 1024.0f, y = ((float)row + 0.5f + down) - 1.0f / 1024.0f;
+    float u = m[3] * y + (m[0] * x + m[6]), v = m[4] * y + (m[1] * x + m[7]);
+    float far = is_projective ? m[5] * y + (m[2] * x + m[8]) : 1.0f;
+    return (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
+}
+
+// `quad_coverage` for constant `is_projective` and `samples`.
+INLINE void sample_quad(const float *m, int is_projective, int samples, int row, int first, int count, float *restrict covered) {
     for (int i = 0; i < count; i++) {
-        float x = ((float)(first + i) + 0.5f + right) + 1.0f / 1024.0f;
-        float u = by + (m[0] * x + m[6]), v = ey + (m[1] * x + m[7]), far = hy + (across * x + rest);
-        int is_hit = (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
-        covered[i] += (float)is_hit;
+        int x = first + i;
+        if (samples == 1) {
+            covered[i] = (float)is_hit(m, is_projective, row, x, 0.0f, 0.0f);
+        } else {
+            int hits = is_hit(m, is_projective, row, x, -0.125f, 0.375f) + is_hit(m, is_projective, row, x, 0.375f, 0.125f) +
+                       is_hit(m, is_projective, row, x, -0.375f, -0.125f) + is_hit(m, is_projective, row, x, 0.125f, -0.375f);
+            covered[i] = (float)hits * 0.25f;
+        }
     }
 }
 
 // Write the share of each pixel that the quad covers, from one sample or from the four samples of the rasteriser's pattern.
 static void quad_coverage(const struct draw_op *op, int row, int first, int count, float *restrict covered) {
-    const float *m = op->to_unit;
-    int is_projective = op->is_projective;
-    fill(covered, 0.0f, count);
     if (op->samples == 1) {
-        add_sample_hits(m, is_projective, row, first, count, 0.0f, 0.0f, covered);
-        return;
+        sample_quad(op->to_unit, op->is_projective, 1, row, first, count, covered);
+    } else if (op->is_projective) {
+        sample_quad(op->to_unit, 1, 4, row, first, count, covered);
+    } else {
+        sample_quad(op->to_unit, 0, 4, row, first, count, covered);
     }
-    add_sample_hits(m, is_projective, row, first, count, -0.125f, 0.375f, covered);
-    add_sample_hits(m, is_projective, row, first, count, 0.375f, 0.125f, covered);
-    add_sample_hits(m, is_projective, row, first, count, -0.375f, -0.125f, covered);
-    add_sample_hits(m, is_projective, row, first, count, 0.125f, -0.375f, covered);
-    multiply_all(covered, 0.25f, count);
 }
 
 #endif

@@ -75,7 +75,7 @@ static void gradient_edge_coverage(const float *restrict own, const float *restr
 
 // Return the coverage of columns of a row by a shape, 0 to 1. The result is stored in s->u or s->v.
 static const float *shape_coverage(const struct draw_op *op, struct strip *s, int row, int first, int count) {
-    int from = first & ~1, all = ((first + count + 1) & ~1) - from, past = first - from;
+    int from = first & ~1, past = first - from, all = whole_vectors(past + count);
     shape_distances(op, s, row, from, all, s->distances[0]);
     shape_distances(op, s, row ^ 1, from, all, s->distances[1]);
     if (op->texels) {
