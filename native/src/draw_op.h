@@ -85,8 +85,8 @@ struct strip {
     float alpha[CHUNK];
     float transmittance[CHUNK];             // share of the backdrop that shows through
     float coverage[CHUNK];                  // share of the pixel that the quad covers
-    float u[CHUNK + 8], v[CHUNK + 8];       // positions on the unit square, or on the texels; with room on both sides
-    float distances[2][CHUNK + 8];          // from the edge of a shape, of this row and the other one of its pair
+    float u[CHUNK + COLUMNS_AT_ONCE], v[CHUNK + COLUMNS_AT_ONCE];  // positions on the unit square, or on the texels
+    float distances[2][CHUNK + COLUMNS_AT_ONCE];  // from the edge of a shape, of this row and the other one of its pair
     int32_t tap[CHUNK];                     // index of the upper left of the four texels around each position
     int32_t tap_right[CHUNK], tap_below[CHUNK];      // offsets of its neighbours
     float fraction_x[CHUNK], fraction_y[CHUNK];      // distance of the position from it, in texels

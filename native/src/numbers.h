@@ -16,8 +16,16 @@
 
 enum { CHUNK = 512 };  // columns of a strip: its working memory fits the L1 cache
 
-// Round a count of columns up to whole vectors of 8. The last columns of a loop, one by one, take as long as many vectors.
-INLINE int whole_vectors(int count) { return (count + 7) & ~7; }
+// Columns that are shaded at once. The last columns of a loop, one by one, take as long as many vectors. Without AVX2 texels are
+// read one by one, so only the pairs that a shape's edge needs are completed.
+#ifdef __AVX2__
+enum { COLUMNS_AT_ONCE = 8 };
+#else
+enum { COLUMNS_AT_ONCE = 2 };
+#endif
+
+// Round a count of columns up to whole vectors.
+INLINE int whole_vectors(int count) { return (count + COLUMNS_AT_ONCE - 1) & -COLUMNS_AT_ONCE; }
 
 #define HALF_MIN 6.103515625e-05f  // smallest normal half float
 #define HALF_STEPS 16777216.0f     // subnormal half floats are multiples of 1 / HALF_STEPS
