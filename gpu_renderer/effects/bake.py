@@ -40,6 +40,7 @@ from motion.snapshot import (
     MissingSource,
     ParticleSource,
     ShapeSource,
+    SolidPaint,
     SvgSource,
     TextSource,
     VideoSource,
@@ -54,12 +55,7 @@ PICTURE_QUALITY_MAX = 4.0
 PICTURE_OVERSAMPLING = 1.5
 
 GAUSSIAN_SCALE_MAX = 1.0
-"""Canvas px per layer px up to which blurs of shapes are Gaussians, as in the golden scenes.
-
-Other blurs are three boxes.
-
-The reference's pictures come from two canvases. A document does not say which one.
-"""
+"""Canvas px per layer px up to which the blur of a plain shape is a Gaussian, as in the golden scenes."""
 
 Masking = Callable[..., npt.NDArray[np.uint8]]
 """`Contents.mask`: function of (paths, width, height, supersample, padding, supersample_down, is_sampled).
@@ -177,7 +173,7 @@ def bake(
     canvas = Canvas.of(painter, raster, scale_max)
     canvas.counter_faces, canvas.is_picture = counter_faces, isinstance(layer.source, PICTURES)
     canvas.is_image = isinstance(layer.source, (ImageSource, SvgSource))
-    if not (isinstance(layer.source, ShapeSource) and canvas.scale <= GAUSSIAN_SCALE_MAX):
+    if not (_is_plain(layer) and canvas.scale <= GAUSSIAN_SCALE_MAX):
         canvas.blur_kernel = canvas_boxes
     painted = _Masks(raster, masking, mask_scale)
     paths = masks.paths(layer, raster.width, raster.height) if masks.has_paths(layer) else ()
@@ -189,6 +185,18 @@ def bake(
         assert step is not None
         _run(canvas, step, following, painted)
     return Baked(canvas.close(), raster.width, raster.height, raster.padding)
+
+
+def _is_plain(layer: LayerSnapshot) -> bool:
+    """Return True for a rectangle or an ellipse of one colour with nothing but one effect.
+
+    The reference's pictures come from two canvases, and a document does not say which one. Only such layers of the
+    golden scenes have Gaussian blurs. All other blurs are three boxes.
+    """
+    source = layer.source
+    if not isinstance(source, ShapeSource) or source.primitive == "path" or layer.masks or len(layer.effects) > 1:
+        return False
+    return not (source.strokes or source.brush_strokes) and all(isinstance(fill, SolidPaint) for fill in source.fills)
 
 
 @dataclass(frozen=True, slots=True)

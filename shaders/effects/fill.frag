@@ -6,11 +6,13 @@ uniform vec4 u_color;
 uniform float u_opacity;
 
 void main() {
-    vec4 c = here();
 #ifdef BAKED
-    put(vec4(mix(c.rgb, u_color.rgb, u_color.a * clamp(u_opacity / 100.0, 0.0, 1.0)), c.a));
+    vec4 under = texelFetch(u_source, pixel(), 0);
+    float opacity = as_byte(u_color.a * u_opacity / 100.0);
+    vec4 over = as_bytes(vec4(u_color.rgb * opacity, opacity));
+    f_color = vec4(rounded_up(over * under.a + under * (1.0 - over.a)).rgb, under.a);
 #else
-    float a = c.a * u_color.a;
+    float a = here().a * u_color.a;
     put(vec4(srgb_to_linear(u_color.rgb) * a, a));
 #endif
 }

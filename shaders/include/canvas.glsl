@@ -15,6 +15,17 @@ vec4 as_bytes(vec4 c) {
     return roundEven(clamp(c, 0.0, 1.0) * 255.0) / 255.0;
 }
 
+// A drawing's opacity, which the reference's canvas rounds to a byte.
+float as_byte(float opacity) {
+    return floor(clamp(opacity, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+}
+
+// A sum of products of bytes over 255, as the reference's canvas rounds it: (sum + 255) / 256, without the fraction.
+// Bytes are given and returned over 255.
+vec4 rounded_up(vec4 products) {
+    return floor((round(products * 65025.0) + 255.0) / 256.0) / 255.0;
+}
+
 // Straight colour of a premultiplied texel, as bytes over 255.
 vec4 unpremultiplied_bytes(vec4 t) {
     return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);

@@ -10,7 +10,7 @@ import pytest
 
 from gpu_renderer.effects.gaussian import canvas_boxes, canvas_gaussian
 from gpu_renderer.opengl.painter import Painter
-from motion.snapshot import EffectSnapshot, ImageSource
+from motion.snapshot import EffectSnapshot, ImageSource, MaskPath, ShapeSource, SolidPaint, Stroke
 from tests.gpu_renderer.canvases import Pixels, opaque
 from tests.gpu_renderer.effects.baking import REST, entry, rectangle, run
 
@@ -73,7 +73,7 @@ def test_the_blur_of_a_css_shadow_reaches_beyond_the_canvas_and_back(painter: Pa
 
 
 def canvas_weights(sigma: float) -> npt.NDArray[np.float64]:
-    half = canvas_gaussian(sigma)
+    half = canvas_boxes(sigma)
     return np.concatenate([half[:0:-1], half])
 
 
@@ -242,13 +242,41 @@ def test_a_canvas_on_the_processor_blurs_by_three_boxes_of_whole_pixels() -> Non
     assert np.array_equal(canvas_boxes(1.9), canvas_gaussian(1.9))
 
 
-def test_pictures_blur_by_boxes_and_shapes_of_coarse_rasters_by_a_gaussian(painter: Painter) -> None:
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"source": ImageSource("photo", 80, 60)},
+        {
+            "source": ShapeSource(
+                "rect", 80, 60, (SolidPaint("#808080"),), strokes=(Stroke(SolidPaint("#ffffff"), 4.0),)
+            )
+        },
+        {"masks": (MaskPath("m", "none", ()),)},
+    ],
+)
+def test_only_plain_shapes_with_one_effect_blur_by_a_gaussian(painter: Painter, fields: dict[str, object]) -> None:
     soft, square = entry("blur", amount=6.0), rectangle(60, 80, 20)
-    photo = run(painter, square, soft, REST, source=ImageSource("photo", 80, 60))
-    shape = run(painter, square, soft, REST)
     beyond = 20 - len(canvas_boxes(6.0))
-    assert photo[30, beyond, 3] == 0
-    assert shape[30, beyond, 3] == 1
+    assert run(painter, square, soft)[30, beyond, 3] == 1
+    assert run(painter, square, soft, REST)[30, beyond, 3] == 0
+    assert run(painter, square, soft, **fields)[30, beyond, 3] == 0
+
+
+def test_fill_opacity_is_a_byte(painter: Painter) -> None:
+    found = run(painter, opaque(240, 240, 240), REST, fill_opacity=0.03)
+    assert found[4, 4].tolist() == [round(240 * 8 / 255)] * 3 + [8]
+
+
+def test_an_overlay_of_faint_pixels_rounds_as_the_canvas_does(painter: Painter) -> None:
+    faint = np.full((8, 8, 4), (0, 0, 0, 5), np.uint8)
+    found = run(painter, faint, entry("fill", color="#ffffff", opacity=66.0), REST)
+    assert found[4, 4].tolist() == [(168 * 5 + 255) // 256] * 3 + [5]
+
+
+def test_an_inner_glow_rounds_its_opacity_as_the_canvas_does(painter: Painter) -> None:
+    half = np.full((8, 8, 4), (0, 0, 0, 128), np.uint8)
+    found = run(painter, half, entry("inner-glow", size=0.0, color="#ffffff", opacity=5.0), REST)
+    assert found[4, 4].tolist() == [(64 * 13 + 255) // 256] * 3 + [132]
 
 
 @pytest.mark.parametrize("shift", [(2.0, 0.0), (-2.0, 0.0), (0.0, 3.0), (-35.0, -47.0), (70.0, 95.0)])
