@@ -49,6 +49,13 @@ def test_runs_cover_their_share_of_the_loop() -> None:
     assert drawn == pytest.approx(math.tau * 20 / 2, rel=0.03)
 
 
+def test_many_translucent_strokes_end_below_their_colour_as_on_the_canvas(painter: Painter) -> None:
+    found = baked_pixels(
+        painter, disc(), "vegas", segments=200.0, length=100.0, width=30.0, color="#3f141e", opacity=51.27
+    )
+    assert found[12, 32].tolist() == [61, 18, 28, 255]
+
+
 def test_vegas_draws_on_the_outline_and_not_inside(painter: Painter) -> None:
     found = baked_pixels(painter, disc(), "vegas", segments=1.0, length=100.0, width=4.0)
     assert found[12, 32].tolist() == [255, 255, 255, 255]
