@@ -8,12 +8,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.text.families import drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage
 from gpu_renderer.content.text.shaping import shaped, shaped_width
+from gpu_renderer.content.vector.surface import bgra, bgra_canvas, swapped
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
 
@@ -32,30 +32,17 @@ COMPOSITES = {
 @contextmanager
 def drawing(canvas: Canvas, *, composite: int = 0, opacity: float = 1.0) -> Iterator[skia.Canvas]:
     """Provide a Skia canvas of the canvas's size. The drawing is then painted over the picture as a whole."""
-    pixels = np.zeros((canvas.height, canvas.width, 4), np.uint8)
-    yield _canvas_of(pixels)
-    canvas.paint(_swapped(pixels), composite=composite, opacity=opacity)
+    pixels, on = bgra(canvas.width, canvas.height)
+    yield on
+    canvas.paint(swapped(pixels), composite=composite, opacity=opacity)
 
 
 @contextmanager
 def drawing_over(canvas: Canvas, composite: int) -> Iterator[tuple[skia.Canvas, skia.BlendMode]]:
     """Provide a Skia canvas of the picture itself, and the blend mode of a composite code (effects.md 4.3)."""
-    pixels = _swapped(canvas.pixels())
-    yield _canvas_of(pixels), COMPOSITES.get(composite, skia.BlendMode.kSrcOver)
-    canvas.target.texture.write(_swapped(pixels).tobytes(), alignment=1)
-
-
-def _canvas_of(pixels: npt.NDArray[np.uint8]) -> skia.Canvas:
-    """Return a Skia canvas of premultiplied BGRA bytes.
-
-    Skia rounds translucent colours in this order of bytes as the reference does. In RGBA it has other code for them.
-    """
-    return skia.Canvas(pixels, skia.ColorType.kBGRA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
-
-
-def _swapped(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return RGBA bytes as BGRA bytes, or the other way round."""
-    return np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
+    pixels = swapped(canvas.pixels())
+    yield bgra_canvas(pixels), COMPOSITES.get(composite, skia.BlendMode.kSrcOver)
+    canvas.target.texture.write(swapped(pixels), alignment=1)
 
 
 def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:

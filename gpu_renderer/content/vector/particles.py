@@ -9,7 +9,7 @@ import skia
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.paints import solid
-from gpu_renderer.content.vector.surface import fitting_scale, rgba
+from gpu_renderer.content.vector.surface import bgra, fitting_scale, swapped
 from motion.snapshot import Particle, ParticleSource
 from motion.timing import round_half_up
 
@@ -27,7 +27,7 @@ def particle_raster(source: ParticleSource, scale: float) -> Raster:
     width, height = max(1, round_half_up(source.width)), max(1, round_half_up(source.height))
     scale = fitting_scale(width, height, scale)
     columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
-    pixels, canvas = rgba(columns, rows)
+    pixels, canvas = bgra(columns, rows)
     canvas.translate(columns / 2, rows / 2)
     canvas.scale(scale, scale)
     draw = _SHAPES[source.shape]
@@ -36,7 +36,7 @@ def particle_raster(source: ParticleSource, scale: float) -> Raster:
         if source.additive:
             paint.setBlendMode(skia.BlendMode.kPlus)
         draw(canvas, particle, paint)
-    return Raster(pixels, source.width, source.height)
+    return Raster(swapped(pixels), source.width, source.height)
 
 
 def _circle(canvas: skia.Canvas, particle: Particle, paint: skia.Paint) -> None:

@@ -12,7 +12,7 @@ from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blur_filter
 from gpu_renderer.content.vector.outline import fill, outline, runs_outline
 from gpu_renderer.content.vector.paints import Style, as_pen, solid
-from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image, rgba
+from gpu_renderer.content.vector.surface import Pixels, bgra, coverage, fitting_scale, image, swapped
 from gpu_renderer.geometry.color import Rgba
 from motion.evaluate.ribbon import is_ribbon, ribbons
 from motion.snapshot import BrushStroke, Run, ShapeSource, SolidPaint, Stroke
@@ -43,13 +43,13 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     scale = fitting_scale(width, height, supersample)
     columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
     color = _single_color(source)
-    pixels, canvas = rgba(columns, rows) if color is None else coverage(columns, rows)
+    pixels, canvas = bgra(columns, rows) if color is None else coverage(columns, rows)
     canvas.translate(width * scale / 2, height * scale / 2)
     canvas.scale(scale, scale)
     drawn = source if color is None else _in_white(source)
     _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
     _paint_over(pixels, canvas, source.brush_strokes, scale)
-    return Raster(pixels, source.width, source.height, padded, color)
+    return Raster(swapped(pixels) if color is None else pixels, source.width, source.height, padded, color)
 
 
 def _single_color(source: ShapeSource) -> Rgba | None:
@@ -160,8 +160,8 @@ def _all_but(path: skia.Path) -> skia.Path:
 
 
 def _paint_over(pixels: Pixels, canvas: skia.Canvas, strokes: tuple[BrushStroke, ...], scale: float) -> None:
-    """Draw brush strokes on the canvas, which is centred and scaled. `pixels`: the buffer of the canvas."""
-    before = image(pixels.copy()) if any(stroke.mode == "clone" for stroke in strokes) else None
+    """Draw brush strokes on the canvas, which is centred and scaled. `pixels`: the canvas's buffer, BGRA."""
+    before = image(swapped(pixels)) if any(stroke.mode == "clone" for stroke in strokes) else None
     for stroke in strokes:
         if stroke.points:
             canvas.drawPath(_line(stroke), _brush(stroke, canvas, before, scale))

@@ -36,6 +36,35 @@ def rgba(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
     return pixels, skia.Canvas(pixels, skia.ColorType.kRGBA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
 
 
+def bgra(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
+    """Return a transparent premultiplied BGRA buffer of `height` rows, and its canvas."""
+    pixels = np.zeros((height, width, 4), np.uint8)
+    return pixels, bgra_canvas(pixels)
+
+
+def bgra_canvas(pixels: Pixels) -> skia.Canvas:
+    """Return a canvas of premultiplied BGRA.
+
+    Skia rounds translucent colours in this order of bytes as the reference does. In RGBA it has other code for them.
+    """
+    return skia.Canvas(pixels, skia.ColorType.kBGRA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
+
+
+def swapped(pixels: Pixels) -> Pixels:
+    """Return premultiplied RGBA as BGRA, or the other way round."""
+    rows, columns = pixels.shape[:2]
+    found = np.empty((rows, columns, 4), np.uint8)
+    of, to = (
+        skia.Pixmap(skia.ImageInfo.Make(columns, rows, order, skia.AlphaType.kPremul_AlphaType), buffer, 4 * columns)
+        for order, buffer in (
+            (skia.ColorType.kBGRA_8888_ColorType, np.ascontiguousarray(pixels)),
+            (skia.ColorType.kRGBA_8888_ColorType, found),
+        )
+    )
+    of.readPixels(to)
+    return found
+
+
 def coverage(width: int, height: int) -> tuple[Pixels, skia.Canvas]:
     """Return an empty 8-bit coverage buffer of `height` rows, and its canvas."""
     pixels = np.zeros((height, width), np.uint8)

@@ -286,3 +286,14 @@ def test_an_absurd_size_is_drawn_within_the_limits_of_a_raster() -> None:
     assert max(drawn.pixels.shape) <= 16384
     assert np.all(drawn.pixels[1:-1, 1:-1, 3] == 255)
     assert drawn.width == 1e9
+
+
+def test_translucent_fills_on_one_another_round_as_on_the_canvas() -> None:
+    source = ShapeSource("rect", 20, 20, (SolidPaint("#3f141e83"),) * 40)
+    assert shape_raster(source, 2).pixels[20, 20].tolist() == [61, 18, 28, 255]
+
+
+def test_a_cloning_brush_keeps_the_colours_that_it_copies() -> None:
+    clone = BrushStroke(((0.0, 0.0),), "#ffffff", 8.0, 1.0, 1.0, "clone", clone_x=5.0)
+    source = ShapeSource("rect", 40, 20, (SolidPaint("#ff8000"),), brush_strokes=(clone,))
+    assert shape_raster(source, 1).pixels[10, 20].tolist() == [255, 128, 0, 255]
