@@ -250,7 +250,8 @@ static void find_edges(struct clipped_op *clipped, struct strip *s) {
         if (op->kind == ELLIPSE && clipped->inner_count) clipped->outer_count = ellipse_edges(op, clipped->outer);
         for (int channel = 0; channel < 3; channel++) clipped->flat[channel] = op->color[channel];
         clipped->flat[3] = op->color[3] * op->opacity;
-    } else if (is_cells && !op->mode && op->visible.left < op->visible.right) {
+    } else if (is_cells && !op->mode && op->visible.left < op->visible.right &&
+               is_before_horizon(op, clipped->first, clipped->top, clipped->end, clipped->bottom)) {
         clipped->outer_count = visible_edges(op, clipped->outer);
         clipped->inner_count = flat_edges(op, clipped->inner);
         if (clipped->inner_count) shade_flat_texels(clipped, s);

@@ -90,6 +90,14 @@ INLINE int texel_limits(const struct draw_op *op, struct edge *edges, int is_dow
     return found;
 }
 
+// Return 1 if a rectangle of pixels lies in front of the horizon of the quad's plane. Behind it, edges have their inner side outside.
+INLINE int is_before_horizon(const struct draw_op *op, int left, int top, int right, int bottom) {
+    if (!op->is_projective) return 1;
+    const float *m = op->to_unit;
+    double x = m[2] < 0 ? right : left, y = m[5] < 0 ? bottom : top;
+    return m[2] * x + m[5] * y + m[8] > 0;
+}
+
 // Write edges outside which all texels around a pixel are transparent. Returns their count.
 INLINE int visible_edges(const struct draw_op *op, struct edge *edges) {
     const double margin = 1.25;  // a neighbour of a position, and rounding of single floats

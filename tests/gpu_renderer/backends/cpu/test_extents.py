@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
+from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
@@ -53,11 +54,17 @@ def card(*, is_half: bool, alpha: float = 1.0) -> Texels:
 
 
 def composited(
-    kernels: Kernels, texels: Texels, quad: Matrix3, extents: Extents, opacity: float, grade: Grade | None
+    kernels: Kernels,
+    texels: Texels,
+    quad: Matrix3,
+    extents: Extents,
+    opacity: float,
+    grade: Grade | None,
+    crop: UnitRect = CROP,
 ) -> npt.NDArray[np.uint16]:
     kind = HALF_CELLS if texels.dtype == np.uint16 else CELLS
     is_projective, steps = not matrix.is_affine(quad), () if grade is None else ("MATRIX",)
-    variant, content = Variant(kind, 4, is_projective, grading=steps), Content(CROP, texels=texels, extents=extents)
+    variant, content = Variant(kind, 4, is_projective, grading=steps), Content(crop, texels=texels, extents=extents)
     to_unit = matrix.inverse(quad)
     assert to_unit is not None
     op = content_op(variant, FRAME, content, matrix.columns(to_unit), opacity, None, grade)
@@ -92,6 +99,19 @@ def test_known_extents_leave_the_bytes_unchanged(
     extents = library.extents(texels, Region(0, 0, COLUMNS, ROWS))
     known, unknown = (
         composited(library, texels, QUADS[quad], found, opacity, grade) for found in (extents, NO_EXTENTS)
+    )
+    assert np.array_equal(known, unknown)
+
+
+def test_pixels_behind_the_horizon_of_a_plane_are_the_same_with_extents(library: Kernels) -> None:
+    """The plane is seen from its edge: pixels beside it lie behind its horizon, where edges of texels change sides."""
+    texels = np.zeros((ROWS, COLUMNS, 4), np.float32)
+    texels[18:22, 15:31], texels[18:22, 31:37] = (0.7, 0.2, 0.4, 1.0), (0.35, 0.1, 0.2, 0.5)
+    extents = library.extents(texels, Region(0, 0, COLUMNS, ROWS))
+    quad = (101.25, 0.61, 179.15, 77.79, 37.03, 137.35, 0.56, 0.69, 1)
+    known, unknown = (
+        composited(library, texels, quad, found, 1.0, None, (16 / COLUMNS, 19 / ROWS, 28 / COLUMNS, 2 / ROWS))
+        for found in (extents, NO_EXTENTS)
     )
     assert np.array_equal(known, unknown)
 
