@@ -64,7 +64,7 @@ def title_card() -> Record:
 
 
 def lower_third() -> Record:
-    """1280x720, 6 s: a name plate that slides over footage and leaves again."""
+    """1280x720, 6 s: a panel with a name that slides over footage and leaves again."""
     footage = media("footage", "Background Video", "video", 640, 360, 1280, 720, "")
     shade = shape("shade", "Shade", 640, 560, 1280, 320, "#000000")
     shade.fx = {
@@ -78,15 +78,15 @@ def lower_third() -> Record:
     name = text("name", "Name", 10, -20, "Ada Lovelace", 44, "#ffffff", boxWidth=520, align="left")
     role = text("role", "Role", 10, 30, "Analyst, Metaphysician, Founder", 24, "#cbd5e1", boxWidth=520, align="left")
     role.text["fontWeight"] = "500"
-    plate = null("plate", "Plate", -340, 580, panel, stripe, name, role)
-    plate.animate("x", (0.6, -340), (1.3, 380), (4.9, 380), (5.5, -340))
+    group = null("plate", "Plate", -340, 580, panel, stripe, name, role)
+    group.animate("x", (0.6, -340), (1.3, 380), (4.9, 380), (5.5, -340))
     for part, until in ((name, 1.4), (role, 1.7)):
         part.animate("opacity", (until - 0.5, 0), (until, 100))
     fields = [
         field("name", "Name", "text", "name", "Text", "content", "Ada Lovelace"),
         field("stripe", "Stripe", "color", "stripe", "Style", "fill", "#f59e0b"),
     ]
-    return composition("comp_root", "Lower Third", 1280, 720, 30, 6, [footage, shade, plate], "#000000", fields)
+    return composition("comp_root", "Lower Third", 1280, 720, 30, 6, [footage, shade, group], "#000000", fields)
 
 
 def product_promo() -> Record:
