@@ -57,6 +57,9 @@ PICTURE_OVERSAMPLING = 1.5
 GAUSSIAN_SCALE_MAX = 1.0
 """Canvas px per layer px up to which the blur of a plain shape is a Gaussian, as in the golden scenes."""
 
+DEFOCUS_ID = "dof"
+"""Id of the blur that depth of field adds to a layer, or to a strip of it."""
+
 Masking = Callable[..., npt.NDArray[np.uint8]]
 """`Contents.mask`: function of (paths, width, height, supersample, padding, supersample_down, is_sampled).
 
@@ -191,10 +194,13 @@ def _is_plain(layer: LayerSnapshot) -> bool:
     """Return True for a rectangle or an ellipse of one colour with nothing but one effect.
 
     The reference's pictures come from two canvases, and a document does not say which one. Only such layers of the
-    golden scenes have Gaussian blurs. All other blurs are three boxes.
+    golden scenes have Gaussian blurs. All other blurs are three boxes. Depth of field does not count: strips in focus
+    would differ from their neighbours, and a layer would jump when it leaves the focus.
     """
     source = layer.source
-    if not isinstance(source, ShapeSource) or source.primitive == "path" or layer.masks or len(layer.effects) > 1:
+    if not isinstance(source, ShapeSource) or source.primitive == "path" or layer.masks:
+        return False
+    if sum(entry.id != DEFOCUS_ID for entry in layer.effects) > 1:
         return False
     return not (source.strokes or source.brush_strokes) and all(isinstance(fill, SolidPaint) for fill in source.fills)
 

@@ -223,6 +223,21 @@ def test_a_plane_out_of_focus_stretches_its_mask_like_its_picture(painter: Paint
 
 
 @pytest.mark.gl
+def test_an_inner_glow_stays_as_it_is_when_its_plane_leaves_the_focus(painter: Painter) -> None:
+    glow = EffectSnapshot("glow", "inner-glow", (("size", 30.0), ("color", "#ffffff"), ("opacity", 100.0)))
+    card = replace(plane("#3080ff", world(150, 100, 0), 240, 140), effects=(glow,))
+    eye = replace(camera(150, 100, -300, 300), depth_of_field=True, focus_distance=300, aperture=100, strength=9)
+    sharp, soft = (
+        drawn(painter, replace(snapshot(card, width=300, height=200), camera=replace(eye, focus_distance=focus)))
+        for focus in (300, 298)
+    )
+    inside = np.s_[50:150, 50:250]
+    assert np.ptp(sharp[50:150, 50:250, 0]) > 50
+    assert not np.array_equal(soft, sharp)
+    assert np.abs(soft[inside].astype(int) - sharp[inside]).max() <= 2
+
+
+@pytest.mark.gl
 @pytest.mark.parametrize(("spatial", "shown"), [((), 100), ((("blur", 2.0),), 255)])
 def test_a_colour_table_shows_on_a_plane_only_with_a_spatial_effect(
     painter: Painter, spatial: tuple[tuple[str, float], ...], shown: int

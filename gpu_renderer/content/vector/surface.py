@@ -53,11 +53,14 @@ def bgra_canvas(pixels: Pixels) -> skia.Canvas:
 def swapped(pixels: Pixels) -> Pixels:
     """Return premultiplied RGBA as BGRA, or the other way round."""
     rows, columns = pixels.shape[:2]
-    found = np.empty((rows, columns, 4), np.uint8)
+    given, found = (
+        np.ascontiguousarray(pixels),
+        np.empty((rows, columns, 4), np.uint8),
+    )  # pixmaps keep no reference to them
     of, to = (
         skia.Pixmap(skia.ImageInfo.Make(columns, rows, order, skia.AlphaType.kPremul_AlphaType), buffer, 4 * columns)
         for order, buffer in (
-            (skia.ColorType.kBGRA_8888_ColorType, np.ascontiguousarray(pixels)),
+            (skia.ColorType.kBGRA_8888_ColorType, given),
             (skia.ColorType.kRGBA_8888_ColorType, found),
         )
     )

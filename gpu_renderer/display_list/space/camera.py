@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import Draw, Step
+from gpu_renderer.effects import DEFOCUS_ID
 from gpu_renderer.geometry.matrix import Matrix3
 from motion.evaluate.matrix4 import Point3, applied, product
 from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnapshot, Matrix4, Snapshot, Transform3D
@@ -132,7 +133,7 @@ def blur_px(camera: Camera | None, depth: float) -> float:
 def defocused(layer: LayerSnapshot, camera: Camera | None, depth: float) -> LayerSnapshot:
     """Return the layer with the blur of its depth as its last effect, or unchanged if it is in focus."""
     blur = blur_px(camera, depth)
-    effect = EffectSnapshot("dof", "blur", (("amount", blur),))
+    effect = EffectSnapshot(DEFOCUS_ID, "blur", (("amount", blur),))
     return replace(layer, effects=(*layer.effects, effect)) if blur else layer
 
 
