@@ -8,8 +8,7 @@ uniform float u_opacity;
 void main() {
 #ifdef BAKED
     vec4 under = texelFetch(u_source, pixel(), 0);
-    float opacity = as_byte(u_color.a * u_opacity / 100.0);
-    vec4 over = as_bytes(vec4(u_color.rgb * opacity, opacity));
+    vec4 over = as_bytes(vec4(u_color.rgb, 1.0) * clamp(u_color.a * u_opacity / 100.0, 0.0, 1.0));
     f_color = vec4(rounded_up(over * under.a + under * (1.0 - over.a)).rgb, under.a);
 #else
     float a = here().a * u_color.a;

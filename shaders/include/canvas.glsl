@@ -26,6 +26,12 @@ vec4 rounded_up(vec4 products) {
     return floor((round(products * 65025.0) + 255.0) / 256.0) / 255.0;
 }
 
+// A straight colour painted source-atop over a premultiplied texel, rounded as the reference's canvas does.
+vec4 painted_atop(vec4 under, vec4 color, float opacity, float coverage) {
+    vec4 over = rounded_up(as_bytes(vec4(color.rgb, 1.0) * color.a * opacity) * as_byte(coverage));
+    return rounded_up(over * under.a + under * (1.0 - over.a));
+}
+
 // Straight colour of a premultiplied texel, as bytes over 255.
 vec4 unpremultiplied_bytes(vec4 t) {
     return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);

@@ -56,6 +56,34 @@ def test_many_translucent_strokes_end_below_their_colour_as_on_the_canvas(painte
     assert found[12, 32].tolist() == [61, 18, 28, 255]
 
 
+@pytest.mark.parametrize(
+    ("effect", "color", "given"),
+    [
+        ("checkerboard", "colorA", {"width": 64.0, "height": 64.0, "colorB": "#9e0482"}),
+        ("grid", "color", {"thickness": 200.0}),
+        ("fill", "color", {}),
+    ],
+)
+def test_translucent_paints_round_as_on_the_canvas(
+    painter: Painter, effect: str, color: str, given: dict[str, ParameterValue]
+) -> None:
+    found = baked_pixels(painter, opaque(126, 76, 173, 64, 64), effect, opacity=35.84, **{color: "#9e0482"}, **given)
+    assert found[32, 32].tolist() == [138, 50, 158, 255]
+
+
+def test_an_inverted_circle_has_an_opacity_of_whole_bytes(painter: Painter) -> None:
+    given: dict[str, ParameterValue] = {"radius": 4.0, "color": "#4af35e", "opacity": 46.58, "invertCircle": True}
+    found = baked_pixels(painter, opaque(0, 0, 0, 64, 64), "circle", **given)
+    assert found[2, 2].tolist() == [35, 113, 44, 255]
+
+
+def test_lines_of_a_grid_lie_on_quarters_of_a_pixel_above_and_below_only(painter: Painter) -> None:
+    places: dict[str, ParameterValue] = {"width": 32.0, "height": 32.0, "anchorX": 16.0, "anchorY": 16.0}
+    found = baked_pixels(painter, opaque(0, 0, 0, 32, 32), "grid", thickness=3.11, color="#ffffff", **places)[..., 0]
+    assert found[14:19, 4].tolist() == [0, 255, 255, 255, 0]
+    assert found[4, 14:19].tolist() == [14, 255, 255, 255, 14]
+
+
 def test_vegas_draws_on_the_outline_and_not_inside(painter: Painter) -> None:
     found = baked_pixels(painter, disc(), "vegas", segments=1.0, length=100.0, width=4.0)
     assert found[12, 32].tolist() == [255, 255, 255, 255]

@@ -12,12 +12,13 @@ uniform float u_opacity;
 void main() {
     vec2 cell = max(vec2(1.0), vec2(u_width, u_height)), origin = mod(vec2(u_anchor_x, u_anchor_y), cell) - cell;
     vec2 low = floor(v_frame), first = floor((low - origin) / cell);
-    vec4 c = here();
+    vec4 c = texelFetch(u_source, pixel(), 0);
+    float opacity = clamp(u_opacity / 100.0, 0.0, 1.0);
     for (int k = 0; k < 4; k++) {
         vec2 index = first + vec2(k % 2, k / 2), corner = origin + index * cell;
         vec2 shared_ = clamp(min(low + 1.0, corner + cell) - max(low, corner), 0.0, 1.0);
         vec4 tone = mod(index.x + index.y, 2.0) < 0.5 ? u_color_a : u_color_b;
-        c.rgb = mix(c.rgb, tone.rgb, tone.a * shared_.x * shared_.y * clamp(u_opacity / 100.0, 0.0, 1.0));
+        c = painted_atop(c, tone, opacity, shared_.x * shared_.y);
     }
-    put(c);
+    f_color = c;
 }

@@ -37,9 +37,11 @@ float ring(float d) {
 }
 
 void main() {
-    float d = distance(place(), center() + vec2(u_center_x, u_center_y)), opacity = clamp(u_opacity / 100.0, 0.0, 1.0);
+    float d = distance(place(), center() + vec2(u_center_x, u_center_y));
     float shape = u_radius <= 0.0 ? 0.0 : u_thickness > 0.0 ? ring(d) : disc(d);
-    vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * u_color.a * opacity;
+    vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * as_byte(u_color.a * u_opacity / 100.0);
     int operation = int(floor(u_composite + 0.5));
-    f_color = u_invert_circle ? composited(under, tone, operation) * (1.0 - shape * tone.a) : composited(under, tone * shape, operation);
+    f_color = u_invert_circle
+        ? rounded_up(composited(under, as_bytes(tone), operation)) * (1.0 - shape * tone.a)
+        : composited(under, tone * shape, operation);
 }

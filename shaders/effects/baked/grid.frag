@@ -9,8 +9,8 @@ uniform float u_thickness;
 uniform vec4 u_color;
 uniform float u_opacity;
 
-// Share of this pixel that the lines along one axis cover.
-float covered(float low, float pitch, float anchor, float side) {
+// Share of this pixel that the lines along one axis cover. `steps`: a pixel's steps to which edges are rounded.
+float covered(float low, float pitch, float anchor, float side, float steps) {
     // Thinner lines may leave the far edge uncovered, because none begins beyond it.
     if (u_thickness >= 2.0 * pitch) return 1.0;
     float start = mod(anchor, pitch), nudge = mod(floor(u_thickness + 0.5), 2.0) == 1.0 ? 0.5 : 0.0, sum = 0.0;
@@ -19,15 +19,16 @@ float covered(float low, float pitch, float anchor, float side) {
         float at = start + k * pitch;
         if (at > side) break;
         at = floor(at + 0.5) + nudge;
-        sum += clamp(min(low + 1.0, at + 0.5 * u_thickness) - max(low, at - 0.5 * u_thickness), 0.0, 1.0);
+        vec2 edges = floor((at + vec2(-0.5, 0.5) * u_thickness) * steps + 0.5) / steps;
+        sum += clamp(min(low + 1.0, edges.y) - max(low, edges.x), 0.0, 1.0);
     }
     return min(1.0, sum);
 }
 
 void main() {
     vec2 low = floor(v_frame);
-    float x = covered(low.x, max(1.0, u_width), u_anchor_x, extent().x);
-    float y = covered(low.y, max(1.0, u_height), u_anchor_y, extent().y);
-    vec4 c = here();
-    put(vec4(mix(c.rgb, u_color.rgb, u_color.a * (x + y - x * y) * clamp(u_opacity / 100.0, 0.0, 1.0)), c.a));
+    // Skia's rasteriser rounds the upper and lower edges of paths to quarters of a pixel.
+    float x = covered(low.x, max(1.0, u_width), u_anchor_x, extent().x, 65536.0);
+    float y = covered(low.y, max(1.0, u_height), u_anchor_y, extent().y, 4.0);
+    f_color = painted_atop(texelFetch(u_source, pixel(), 0), u_color, clamp(u_opacity / 100.0, 0.0, 1.0), x + y - x * y);
 }

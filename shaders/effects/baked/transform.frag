@@ -22,12 +22,12 @@ void main() {
         for (int x = low; x <= high; x++) {
             vec2 away = abs(vec2(x, y) - part);
             float w = is_cubic ? cubic(away.x) * cubic(away.y) : (1.0 - away.x) * (1.0 - away.y);
-            vec4 c = is_cubic ? texel_clamped(p + ivec2(x, y)) : texel(p + ivec2(x, y));
-            sum += w * vec4(c.rgb * c.a, c.a);
+            ivec2 q = p + ivec2(x, y);
+            if (is_cubic || on_canvas(q)) sum += w * texelFetch(u_source, clamp(q, ivec2(0), ivec2(extent()) - 1), 0);
         }
     }
     // The cubic filter repeats the picture's edge, which is anti-aliased.
     vec2 covered = is_cubic ? clamp(min(point, extent() - point) * scale + 0.5, 0.0, 1.0) : vec2(1.0);
-    vec4 shown = clamp(sum, 0.0, 1.0) * covered.x * covered.y * clamp(u_opacity / 100.0, 0.0, 1.0);
-    put(shown.a > 0.0 ? vec4(shown.rgb / shown.a, shown.a) : vec4(0.0));
+    vec4 shown = clamp(sum, 0.0, 1.0) * covered.x * covered.y * as_byte(u_opacity / 100.0);
+    f_color = vec4(min(shown.rgb, shown.a), shown.a);
 }

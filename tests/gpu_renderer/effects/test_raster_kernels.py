@@ -194,6 +194,15 @@ def test_a_transformed_image_is_enlarged_by_a_cubic(painter: Painter) -> None:
     assert flat.tolist() == pytest.approx((255 * np.clip(at - 19, 0, 1)).tolist(), abs=1)
 
 
+def test_a_faded_picture_is_rounded_once(painter: Painter) -> None:
+    step, faded = opaque(0, 0, 0, 4, 40), entry("transform", scale=800.0, opacity=80.0)
+    step[:, 20:, :3] = 255
+    found = run(painter, step, faded, source=ImageSource("a", 40, 4))[2, :, 0]
+    at = 20 + ((np.arange(40) + 0.5) - 20) / 8 - 0.5
+    wanted = [204 * sum(mitchell(q - tap) for tap in range(20, 45)) for q in at]
+    assert found.tolist() == pytest.approx(np.clip(wanted, 0, 204).tolist(), abs=0.51)
+
+
 def test_an_enlarged_image_ends_with_its_own_colour(painter: Painter) -> None:
     moved = entry("transform", scale=200.0, positionX=50.0)
     found = run(painter, opaque(200, 100, 50, 4, 40), moved, source=ImageSource("a", 40, 4))[2]
