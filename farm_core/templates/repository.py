@@ -126,6 +126,9 @@ async def restore(
     session: AsyncSession, account_id: str, template_id: str, version: int, now: datetime
 ) -> tuple[Template, list[dict[str, Any]]] | None:
     """Make a new version with the content of a former one, as `replace` does. Return None if it is not there."""
+    locked = _OWNED.with_for_update(key_share=True)  # templates are locked before their versions, as `replace` does
+    if await session.scalar(locked, {"id": template_id, "account_id": account_id}) is None:
+        return None
     wanted = restorable(account_id, template_id, version).with_for_update()  # or retention could delete it meanwhile
     former = await session.scalar(wanted)
     if former is None:

@@ -234,6 +234,24 @@ def test_a_former_version_is_restored_as_a_new_one(own_world: World) -> None:
     assert ada.post(f"{path}/versions/2/restore").status_code == 404
 
 
+def test_a_version_is_restored_while_a_replacement_forgets_it(own_world: World) -> None:
+    ada = own_world.account()
+    template_id = ada.post("/templates", json=text_body("Old")).json()["id"]
+    path = f"/templates/{template_id}"
+    assert put(ada, path, json=text_body("New")).status_code == 200
+    url = str(own_world.settings.database_url)
+    with psycopg.connect(url) as replacement, ThreadPoolExecutor(1) as threads:  # it locks the rows in this order
+        replacement.execute("SELECT 1 FROM templates WHERE id = %s FOR NO KEY UPDATE", (template_id,))
+        answer = threads.submit(ada.post, f"{path}/versions/1/restore")
+        until_waiting(url, 1, answer.done)
+        replacement.execute(
+            "UPDATE template_versions SET restorable = false WHERE template_id = %s AND version = 1", (template_id,)
+        )
+        replacement.commit()
+        assert answer.result(30).status_code == 404
+    assert ada.get(path).json()["version"] == 2
+
+
 def test_a_large_project_replaces_a_template_by_import_only(world: World) -> None:
     ada = world.account()
     template_id = ada.template()
