@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -56,12 +57,26 @@ def _page_of(request: Request) -> str:
     return f"{page_url.path}?{page_url.query}" if page_url.query else page_url.path
 
 
+def _page_above(request: Request) -> str:
+    """Return the address of the nearest page above the requested address, which is that of a form."""
+    pages = {_shape(route.path) for route in request.app.routes if "GET" in (getattr(route, "methods", None) or ())}
+    address, shape = request.url.path, _shape(request.scope["route"].path)
+    while shape not in pages and shape:
+        address, shape = address.rpartition("/")[0], shape.rpartition("/")[0]
+    return address if shape else "/console/"
+
+
+def _shape(path: str) -> str:
+    """Return the path of a route without the names of its parameters."""
+    return re.sub(r"{[^}]*}", "{}", path)
+
+
 async def shown(request: Request, error: Exception) -> Response:
     """Return an error page, or an error notice if a script asked for a part of a page."""
     status, message = _described(error)
     is_page = request.method == "GET" and ASKS not in request.headers and "hx-request" not in request.headers
     if status == 405 and is_page:  # a reload, the theme buttons and Back request the address of a form that was sent
-        return RedirectResponse(request.url.path.rpartition("/")[0] or "/console/", 303)
+        return RedirectResponse(_page_above(request), 303)
     if status >= 500:
         log.error("page failed", exc_info=error)
     advice = ADVICE.get(status, UNEXPECTED if status >= 500 else "")

@@ -153,3 +153,20 @@ def test_a_search_is_sent_once_and_what_is_ticked_after_it_stays(designer: Perso
     assert page.evaluate("history.length") == entries
     page.get_by_role("link", name="Clear").click()
     expect(page).to_have_url(f"{designer.origin}/console/renders")
+
+
+@pytest.mark.parametrize(
+    ("form", "shown"),
+    [
+        ("/templates/tpl_a/versions/1/restore", "/templates/tpl_a"),
+        ("/templates/tpl_a/name", "/templates/tpl_a"),
+        ("/renders/job_a/segments/0/requeue", "/renders/job_a"),
+        ("/renders/selection/compare", "/renders"),
+        ("/accounts/acc_a/act/rename", "/accounts/acc_a"),
+        ("/account/keys/key_a/revoke", "/account"),
+        ("/queue/pause", "/"),
+    ],
+)
+def test_the_address_of_a_form_leads_to_the_page_above_it(designer: Person, form: str, shown: str) -> None:
+    answer = designer.get(form)
+    assert (answer.status_code, answer.headers.get("location")) == (303, f"/console{shown}")
