@@ -944,16 +944,16 @@ SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
 -- delete_template_versions --
 -- Delete former versions of templates that no job needs: they were replaced before the moment, and the account's oldest
 -- open job was created more than an hour later. The hour is for running requests, which can create a job of a version
--- that they read before. Restorable versions stay until their template is deleted.
+-- that they read before. Restorable versions stay until their template is deleted: CASE looks up no job for them.
 WITH doomed AS (
     SELECT versions.template_id, versions.version FROM template_versions AS versions
     JOIN templates ON templates.id = versions.template_id
-    WHERE versions.replaced_at < :before AND (NOT versions.restorable OR templates.deleted_at IS NOT NULL) AND NOT EXISTS (
+    WHERE versions.replaced_at < :before AND CASE WHEN versions.restorable AND templates.deleted_at IS NULL THEN false ELSE NOT EXISTS (
         SELECT 1 FROM (
             SELECT created_at FROM jobs WHERE jobs.account_id = versions.account_id AND jobs.finished_at IS NULL
             ORDER BY created_at, id LIMIT 1
         ) AS oldest WHERE oldest.created_at <= versions.replaced_at + interval '1 hour'
-    )
+    ) END
     ORDER BY versions.replaced_at LIMIT :rows_max FOR UPDATE OF versions SKIP LOCKED
 )
 DELETE FROM template_versions AS versions USING doomed

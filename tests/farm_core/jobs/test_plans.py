@@ -25,6 +25,13 @@ KNOWN: Final[Mapping[str, Mapping[str, Any]]] = {
     "usable_workers": {"ids": [f"processing{number}" for number in range(1, 21)]},
 }
 """Statements that look for some of the running tasks."""
+CHECK: Final[Mapping[str, Mapping[str, Any]]] = {"delete_template_versions": {"before": utc_now(), "rows_max": 200}}
+VERSIONS: Final = """
+    INSERT INTO template_versions (template_id, version, account_id, inputs, targets, duration_seconds, document_key,
+        replaced_at, restorable)
+    SELECT id, n, account_id, inputs, targets, 1, '', now() - interval '1 day', true
+    FROM templates CROSS JOIN generate_series(1, 100) AS n
+"""
 WORKERS: Final = """
     INSERT INTO workers (id, node, renderer, device, encoder, seen_at)
     SELECT id, 'n', 'r', 'd', 'e', now() FROM jobs WHERE status = 'processing'
@@ -47,6 +54,18 @@ def test_a_plan_from_an_idle_time_reads_no_other_leases_when_thousands_are_runni
     assert all(busy[name] > idle[name] for name in KNOWN), "each statement finds its running tasks"
     grown = {name: (idle[name], busy[name]) for name in KNOWN if busy[name] > idle[name] + 100}
     assert grown == {}, f"blocks without leases, and beside {JOBS}"
+
+
+@pytest.mark.service
+def test_a_check_of_former_versions_looks_up_no_job_for_restorable_ones(database_url: str) -> None:
+    asyncio.run(_fill(database_url))
+    with psycopg.Connection[tuple[Any, ...]].connect(
+        libpq_url(database_url), autocommit=True, cursor_factory=psycopg.ClientCursor
+    ) as connection:
+        connection.execute(VERSIONS.encode())
+        connection.execute("VACUUM ANALYZE")
+        name = "delete_template_versions"
+        assert _blocks_read(connection, name, _prepared(connection, name)) < 500, "2,000 versions"
 
 
 async def _fill(url: str) -> None:
@@ -72,7 +91,7 @@ def _prepared(connection: psycopg.Connection[tuple[Any, ...]], name: str) -> lis
 
 def _blocks_read(connection: psycopg.Connection[tuple[Any, ...]], name: str, parameters: list[str]) -> int:
     """Run a prepared statement, roll it back, and return the number of blocks that it read."""
-    values = {"now": utc_now(), **KNOWN[name]}
+    values = {"now": utc_now(), **{**KNOWN, **CHECK}[name]}
     arguments = [values[parameter] for parameter in parameters]
     marks = ", ".join(["%s"] * len(arguments))
     with connection.transaction(force_rollback=True):
