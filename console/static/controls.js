@@ -72,7 +72,7 @@ const SEARCH_AGAIN_MS = 3000;
 function unanswered(event) {
   if (!event.target.matches("[role=search]")) return;
   notify("search", "The farm does not answer, so the list is not the one you asked for. The page tries again by itself.");
-  later("search", SEARCH_AGAIN_MS, () => event.target.requestSubmit());
+  later("search", SEARCH_AGAIN_MS, () => { if (document.getElementById("notice-search")) event.target.requestSubmit(); }); // else another one was answered
 }
 document.addEventListener("htmx:sendError", unanswered);
 document.addEventListener("htmx:responseError", unanswered);

@@ -43,6 +43,21 @@ def test_a_search_without_an_answer_says_so_and_is_repeated(
     expect(page.locator(shown)).to_have_css("opacity", "1")
 
 
+def test_a_search_is_not_repeated_after_another_one_was_answered(designer: Person, window: Window) -> None:
+    designer.api.render(text_template(designer.api), inputs={"headline": "Answered later"})
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/renders")
+    page.route("**/console/renders?*", lambda route: route.abort() if is_search(route.request) else route.continue_())
+    page.fill("#text", "answered")
+    expect(page.locator("#notices")).to_contain_text("The farm does not answer")
+    page.unroute("**/console/renders?*")
+    page.fill("#text", "answered later")
+    expect(page.locator("#results")).to_contain_text("1 render matches")
+    page.locator("tbody input").first.click()
+    page.wait_for_timeout(3500)  # a repeat would come after 3 s
+    expect(page.locator("tbody input").first).to_be_checked()
+
+
 @pytest.mark.parametrize(
     ("path", "field", "shown"), [("templates", "[name=text]", "#gallery"), ("renders", "#text", "#results")]
 )
