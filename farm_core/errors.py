@@ -43,7 +43,7 @@ class InvalidInputs(BadRequest):
 
 
 class UnrenderableAssets(BadRequest):
-    """Media of a template cannot be fetched. `layers` lists each `layer` with its `reason`, at most NAMED_MAX of them."""
+    """Media of a template cannot be fetched. `layers` lists each `layer` with its `reason`, at most 1,000 of them."""
 
     code = "unrenderable_assets"
     NAMED_MAX: ClassVar[int] = 1000

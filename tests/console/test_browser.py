@@ -41,7 +41,7 @@ def pictures(own_world: World, tmp_path: Path) -> Iterator[None]:
 
 
 def farm(person: Person) -> dict[str, str]:
-    """Yield a farm with content on every page."""
+    """Fill every page of the farm with content. Return the ids."""
     world, template = person.api.world, person.api.template(fps=24)
     assert person.api.ask("PUT", f"/templates/{template}", json=template_body()).status_code == 200
     queued, failed = (str(person.api.render(template).json()["jobId"]) for _ in range(2))

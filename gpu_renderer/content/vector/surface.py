@@ -53,10 +53,8 @@ def bgra_canvas(pixels: Pixels) -> skia.Canvas:
 def swapped(pixels: Pixels) -> Pixels:
     """Return premultiplied RGBA as BGRA, or the other way round."""
     rows, columns = pixels.shape[:2]
-    given, found = (
-        np.ascontiguousarray(pixels),
-        np.empty((rows, columns, 4), np.uint8),
-    )  # pixmaps keep no reference to them
+    # Pixmaps keep no reference to their buffers, so both need a name until the end.
+    given, found = np.ascontiguousarray(pixels), np.empty((rows, columns, 4), np.uint8)
     of, to = (
         skia.Pixmap(skia.ImageInfo.Make(columns, rows, order, skia.AlphaType.kPremul_AlphaType), buffer, 4 * columns)
         for order, buffer in (
