@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,6 @@ from motion import budgets
 from motion.build import build
 from motion.errors import PropertyRefused
 from motion.evaluate import snapshot
-from motion.evaluate.expressions import own_keys
-from motion.evaluate.keyframes import ScalarTrack, scalar_track
 from motion.plans import PlanMaker
 from motion.snapshot import CompositionSource, Snapshot
 from tests.motion.documents import document, keys, node, root
@@ -365,28 +364,7 @@ def test_an_illustration_of_many_small_curves_is_within_all_budgets() -> None:
     build(document(node("Traced", geometry={"subpaths": subpaths})))
 
 
-def track(times: list[float]) -> ScalarTrack:
-    return scalar_track({"keyframes": keys(*((time, float(index)) for index, time in enumerate(times)))})
-
-
-def test_the_nearest_of_many_keys_is_the_one_that_a_scan_finds() -> None:
-    chance = random.Random(1)
-    for _ in range(200):
-        held = track(sorted(chance.choice(range(20)) / 2 for _ in range(chance.randrange(1, 30))))
-        for at in (chance.uniform(-2, 12), chance.choice(range(24)) / 4):
-            scanned = min(range(len(held.times)), key=lambda i: abs(held.times[i] - at))
-            assert own_keys._nearest(held, at) == scanned
-
-
-def test_the_nearest_key_is_found_without_looking_at_all_of_them() -> None:
-    class Counted(tuple[float, ...]):
-        looked = 0
-
-        def __getitem__(self, index: Any) -> Any:
-            Counted.looked += 1
-            return super().__getitem__(index)
-
-    held = track([float(n) for n in range(50_000)])
-    object.__setattr__(held, "times", Counted(held.times))
-    assert own_keys._nearest(held, 31_415.6) == 31_416
-    assert Counted.looked < 50
+def test_the_page_for_designers_states_every_limit() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "templates.md").read_text()
+    for budget in budgets.BUDGETS:
+        assert f"\n| {budget.what} | {budget.layer_max:,} | {budget.total_max:,} |\n" in page
