@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import httpx
 import psutil
 
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
 from cluster.local.ray_head import free_port
 from cluster.render_actor import NICENESS

@@ -15,7 +15,7 @@ import psycopg
 import uvloop
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from cluster.embedded import postgres
 from farm_core.db import migrate
 from farm_core.db.columns import utc_now

@@ -14,7 +14,7 @@ import psycopg
 import uvloop
 
 from api.app import app_state_from, create_app
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
 from farm_core.clock import SystemClock
 from farm_core.db import migrate

@@ -18,9 +18,9 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import col
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.posts import posted
-from benchmarks.processor_time import PostgresTime
+from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.service.posts import posted
+from benchmarks.service.processor_time import PostgresTime
 from cluster.embedded import postgres
 from farm_core.accounts import repository as accounts
 from farm_core.db import migrate

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_drawable
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import Raster

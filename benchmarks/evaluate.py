@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from motion.build import build
 from motion.evaluate import snapshot
 from motion.migrations import migrate

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.simulation.farm import simulate
 from benchmarks.simulation.fleet import ASSEMBLY_SECONDS
 from benchmarks.simulation.scenario import CALM_SHARE, Outcome, Scenario

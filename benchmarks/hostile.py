@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 import httpx
 import psutil
 
-from benchmarks.attacks import Hostile, attacking
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.served import TITLE_CARD, client_of, imported, local_farm, uploaded
+from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.service.attacks import Hostile, attacking
+from benchmarks.service.served import TITLE_CARD, client_of, imported, local_farm, uploaded
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm
 

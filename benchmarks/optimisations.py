@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, replace
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.measure import Case, measured
-from benchmarks.scenes import SCENES
+from benchmarks.drawing.measure import Case, measured
+from benchmarks.drawing.scenes import SCENES
+from benchmarks.runner.benchmark import Benchmark, Row
 from gpu_renderer.frame.renderer import Optimisations
 
 OFF: dict[str, Optimisations] = {

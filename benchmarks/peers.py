@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks import baselines
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.measure import Case, measured, video_of
+from benchmarks.drawing import baselines
+from benchmarks.drawing.measure import Case, measured, video_of
+from benchmarks.runner.benchmark import Benchmark, Row
 
 TURNS = 3
 """Each of so many rounds, in which all tools are measured one after the other: a shared machine's speed moves by the minute."""

@@ -12,10 +12,10 @@ from typing import Any, Final
 import uvloop
 from sqlalchemy import text
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.noop import NoopExecutor
 from benchmarks.queue import dependencies_of, job_of, prepare_accounts
-from benchmarks.statements import Counter
+from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.service.noop import NoopExecutor
+from benchmarks.service.statements import Counter
 from cluster.embedded import postgres, valkey
 from farm_core import redis
 from farm_core.db import migrate

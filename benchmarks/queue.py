@@ -17,9 +17,9 @@ import uvloop
 from redis.asyncio import Redis
 from sqlalchemy import text
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.noop import NoopExecutor
-from benchmarks.processor_time import PostgresTime
+from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.service.noop import NoopExecutor
+from benchmarks.service.processor_time import PostgresTime
 from cluster.embedded import postgres
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock

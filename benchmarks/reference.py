@@ -14,7 +14,7 @@ from pathlib import Path
 
 import av
 
-from benchmarks.benchmark import Benchmark, Row
+from benchmarks.runner.benchmark import Benchmark, Row
 from gpu_renderer.commands import options
 from gpu_renderer.commands.local import LocalMedia, read_local
 from gpu_renderer.session import Output, RenderSession

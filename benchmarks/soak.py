@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.scenes import SCENES
+from benchmarks.drawing.scenes import SCENES
+from benchmarks.runner.benchmark import Benchmark, Row
 from gpu_renderer.commands.options import default_session_options
 from gpu_renderer.session import Output, RenderSession
 from motion.bundle import read_value

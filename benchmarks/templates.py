@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.benchmark import Benchmark, Row
 from benchmarks.reference import CORPUS
+from benchmarks.runner.benchmark import Benchmark, Row
 from gpu_renderer.commands import options
 from gpu_renderer.commands.local import LocalMedia, read_local
 from gpu_renderer.session import Output, RenderSession

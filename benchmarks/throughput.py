@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.measure import Case, Measured, measured
-from benchmarks.scenes import SCENES
+from benchmarks.drawing.measure import Case, Measured, measured
+from benchmarks.drawing.scenes import SCENES
+from benchmarks.runner.benchmark import Benchmark, Row
 
 SIZES = {(1280, 720): (300, 150, 4), (1920, 1080): (150, 90, 3), (3840, 2160): (30, 30, 2)}
 """By size: frames of a scene that mostly stands, and of others, and rounds. A row takes some 25 s at any."""

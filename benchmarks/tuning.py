@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.measure import Case, measured
+from benchmarks.drawing.measure import Case, measured
+from benchmarks.runner.benchmark import Benchmark, Row
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
 

@@ -15,8 +15,8 @@ import httpx
 import uvloop
 
 from benchmarks.api import served
-from benchmarks.benchmark import Benchmark, Row
 from benchmarks.queue import FPS, dependencies_of, job_of, prepare_accounts, seconds_to_complete
+from benchmarks.runner.benchmark import Benchmark, Row
 from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock

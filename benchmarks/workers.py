@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.benchmark import Benchmark, Row
-from benchmarks.measure import ROOT
+from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.runner.machine import ROOT
 from cluster.slots import raster_share
 
 FRAMES = 240
@@ -56,7 +56,7 @@ def _row(workers: int, segment_frames: int, frames: int) -> Row:
 
 def work(segment_frames: int, frames: int, raster_threads: int) -> tuple[float, float]:
     """Render the scene in segments, warm; return when it began and ended, in seconds of the wall clock."""
-    from benchmarks.scenes import SCENES  # noqa: PLC0415  # only the worker processes need the renderer
+    from benchmarks.drawing.scenes import SCENES  # noqa: PLC0415  # only the worker processes need the renderer
     from gpu_renderer.commands.options import default_session_options  # noqa: PLC0415
     from gpu_renderer.session import Output, RenderSession  # noqa: PLC0415
     from motion.bundle import read_value  # noqa: PLC0415

@@ -31,7 +31,7 @@ COMMANDS: Final = {
     "render": ("gpu_renderer.commands.render", "render a document on this machine, without a farm"),
     "stills": ("gpu_renderer.commands.stills", "render many single frames in one process"),
     "inspect": ("gpu_renderer.commands.inspect", "show what a document contains"),
-    "bench": ("benchmarks.command", "run the benchmark suite"),
+    "bench": ("benchmarks.runner.command", "run the benchmark suite"),
     "doctor": (
         "cluster.commands.doctor",
         "check the GPU, the encoder and every component, and suggest fixes",

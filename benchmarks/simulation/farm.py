@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import psycopg
 
-from benchmarks.processor_time import PostgresTime
+from benchmarks.service.processor_time import PostgresTime
+from benchmarks.service.statements import Counter
 from benchmarks.simulation.fleet import BATCH_SECONDS, Faults, Fleet, FleetExecutor
 from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
 from benchmarks.simulation.scenario import CALM_SHARE, FLOODING, Outcome, Scenario
 from benchmarks.simulation.storage import NullStorage
-from benchmarks.statements import Counter
 from cluster.embedded import postgres
 from cluster.embedded.postgres import EmbeddedPostgres
 from farm_core.db import migrate

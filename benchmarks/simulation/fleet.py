@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from benchmarks.noop import NoopExecutor
+from benchmarks.service.noop import NoopExecutor
 from farm_core.jobs.judge import Failure, FailureKind, stall
 from scheduler.ports import (
     AssemblyAssignment,

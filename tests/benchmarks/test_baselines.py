@@ -9,10 +9,10 @@ import av
 import numpy as np
 import pytest
 
-from benchmarks import baselines
-from benchmarks.footage import footage
+from benchmarks.drawing import baselines
+from benchmarks.drawing.footage import footage
+from benchmarks.drawing.scenes import SCENES
 from benchmarks.peers import COMPOSITIONS
-from benchmarks.scenes import SCENES
 from gpu_renderer.commands.options import default_session_options
 from gpu_renderer.session import Output, RenderSession
 from motion.bundle import read_value

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import reference
-from benchmarks.result import Result, plot
+from benchmarks.runner.result import Result, plot
 
 
 def test_without_figures_there_is_no_claim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from benchmarks.benchmark import Benchmark
-from benchmarks.command import discovered
-from benchmarks.machine import ROOT, machine_line
-from benchmarks.result import Result, compared, plot, show
-from benchmarks.scenes import SCENES
+from benchmarks.drawing.scenes import SCENES
+from benchmarks.runner.benchmark import Benchmark
+from benchmarks.runner.command import discovered
+from benchmarks.runner.machine import ROOT, machine_line
+from benchmarks.runner.result import Result, compared, plot, show
 from farm_core.__main__ import main
 from motion.build import build
 from motion.bundle import read_value

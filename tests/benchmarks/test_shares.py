@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cpu_groups import CpuGroups, Hierarchy, NoShares, hierarchy
+from benchmarks.service.cpu_groups import CpuGroups, Hierarchy, NoShares, hierarchy
 from benchmarks.shares import TooManyWorkers, check_memory
 
 GB = 1_000_000_000

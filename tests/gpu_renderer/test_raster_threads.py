@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 PROGRAM = """
 import hashlib, json, sys
 from pathlib import Path
-from benchmarks.scenes import SCENES
+from benchmarks.drawing.scenes import SCENES
 from cluster.devices import device_index
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.session import Output, RenderSession, SessionOptions

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from benchmarks import scenes
-from benchmarks.plain_encoder import PRESET, QUALITY, PlainEncoder
+from benchmarks.drawing import scenes
+from benchmarks.drawing.plain_encoder import PRESET, QUALITY, PlainEncoder
 from gpu_renderer.commands.options import FONTS
 
 FPS, SECONDS = scenes.FPS, 10

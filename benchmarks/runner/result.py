@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from benchmarks.benchmark import Benchmark, Row, names
+from benchmarks.runner.benchmark import Benchmark, Row, names
 
 WIDTH_MAX = 10_000
 """Characters: more than any table takes."""

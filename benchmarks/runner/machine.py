@@ -12,7 +12,7 @@ import psutil
 
 from cluster.setup.version import commit
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def machine_line(renderer: str) -> dict[str, str]:

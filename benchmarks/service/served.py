@@ -15,7 +15,7 @@ import httpx
 from sqlalchemy import select
 from sqlmodel import col
 
-from benchmarks.processor_time import children_seconds
+from benchmarks.service.processor_time import children_seconds
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port

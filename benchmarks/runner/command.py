@@ -17,9 +17,9 @@ from rich.console import Console
 
 import benchmarks
 from benchmarks import depth
-from benchmarks.benchmark import Benchmark, Row, names
-from benchmarks.machine import ROOT, machine_line
-from benchmarks.result import Result, compared, plot, show
+from benchmarks.runner.benchmark import Benchmark, Row, names
+from benchmarks.runner.machine import ROOT, machine_line
+from benchmarks.runner.result import Result, compared, plot, show
 from gpu_renderer.opengl.context import create_context, identity
 
 OUT = ROOT / "out" / "bench"
@@ -64,8 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def discovered() -> dict[str, Benchmark]:
-    """Return the benchmarks of this package, by the names of their modules."""
-    names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
+    """Return the benchmarks in the folder `benchmarks`, by the names of their modules."""
+    names = [module.name for module in pkgutil.iter_modules(benchmarks.__path__) if not module.ispkg]
     modules = {name: importlib.import_module(f"benchmarks.{name}") for name in names}
     return {name: module.BENCHMARK for name, module in modules.items() if hasattr(module, "BENCHMARK")}
 

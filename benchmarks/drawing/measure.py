@@ -13,10 +13,10 @@ from typing import Any
 
 import av
 
-from benchmarks.footage import footage
-from benchmarks.machine import peak_rss_mb_of_process
-from benchmarks.plain_encoder import PlainEncoder
-from benchmarks.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
+from benchmarks.drawing.footage import footage
+from benchmarks.drawing.plain_encoder import PlainEncoder
+from benchmarks.drawing.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
+from benchmarks.runner.machine import ROOT, peak_rss_mb_of_process
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
@@ -28,7 +28,6 @@ from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_value
 
-ROOT = Path(__file__).resolve().parents[1]
 MEDIA = ROOT / "out" / "bench-media"
 CASE_SECONDS_MAX = 900
 FURTHER_SEGMENTS = 2
@@ -83,7 +82,7 @@ class Measured:
 def measured(case: Case) -> Measured:
     """Measure in a process of its own, so that memory and warmth are the case's; footage is made before."""
     video_of(case)
-    words = [sys.executable, "-m", "benchmarks.measure", json.dumps(asdict(case))]
+    words = [sys.executable, "-m", "benchmarks.drawing.measure", json.dumps(asdict(case))]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=CASE_SECONDS_MAX, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{case.scene} at {case.width}x{case.height} failed:\n{done.stderr[-2000:]}")

@@ -1,0 +1,1 @@
+"""Scenes and footage for benchmarks of the renderer, and encoders and other programs to compare it with."""
