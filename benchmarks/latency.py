@@ -265,7 +265,7 @@ def _steps(render: _Render) -> dict[str, float]:
 
 
 def _row(what: str, milliseconds: Sequence[float], cpu_seconds: Sequence[float] | None = None) -> Row:
-    """A row of figures. `cpu_ms` is the processor time of the whole farm for one render, where it is known."""
+    """A row of figures. `cpu_ms` is the processor time of the whole farm for one render, if it is known."""
     return {
         "what": what,
         "p50_ms": round(statistics.median(milliseconds), 1),

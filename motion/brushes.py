@@ -1,4 +1,4 @@
-"""What the brush strokes of a shape cost to draw (layers.md 12.3), for its budgets."""
+"""Drawing cost of a shape's brush strokes (layers.md 12.3), for its budgets."""
 
 from __future__ import annotations
 

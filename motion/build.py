@@ -34,9 +34,9 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     by_id, table = nodes(document), compositions(document)
     if composition_id is not None and composition_id not in by_id:
         raise CompositionUnknown(f"The project has no composition {composition_id[:60]!r}.")
-    lines = timelines(document, by_id, table, settings)
+    timeline_by_id = timelines(document, by_id, table, settings)
     moving = animations(document)
-    maker = PlanMaker(by_id, table, lines, moving, lines[settings.id], parity)
+    maker = PlanMaker(by_id, table, timeline_by_id, moving, timeline_by_id[settings.id], parity)
     plan = maker.plan(settings)
     budgets.check(maker.plans, plan)
     unread = tuple(f"{name} in the bundle could not be read." for name in strings(document, "unreadableChunks"))
@@ -54,10 +54,10 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
         background_paint=_background_paint(settings.background_paint),
         plan=plan,
         plans=maker.plans,
-        timeline_fps=lines[settings.id].fps,
+        timeline_fps=timeline_by_id[settings.id].fps,
         motion_blur=_motion_blur(record(document, "motionBlur")),
         color=_color_management(record(document, "colorManagement")),
-        facts=facts(document, by_id, moving, settings, lines[settings.id].fps),
+        facts=facts(document, by_id, moving, settings, timeline_by_id[settings.id].fps),
         layers=_layers_by_node(maker.plans),
         parity=parity,
         warnings=bounded((*unread, *same, *maker.warnings)),

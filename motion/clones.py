@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from motion.evaluate import affine, outline
-from motion.evaluate.cloner import Clone, Cloner, Cloning, cloner, clones
+from motion.evaluate.cloner import Clone, CloneDrivers, Cloner, cloner, clones
 from motion.evaluate.outline import Point, Polyline
 from motion.schema.contents import shape_content
 from motion.schema.nodes import Node
 
 
-def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning | None], ...] | None:
+def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, CloneDrivers | None], ...] | None:
     """Return the copies of a node with an enabled cloner, None for any other node. If other layers drive the cloner,
     each copy has the data that places it frame by frame. Delays are taken from the layers at rest.
     """
@@ -28,7 +28,7 @@ def copies(node: Node, nodes: Mapping[str, Node]) -> tuple[tuple[Clone, Cloning 
     if not path_id and not driver_id:
         return tuple((clone, None) for clone in made)
     return tuple(
-        (clone, Cloning(config, index, len(made), path_id or None, driver_id or None))
+        (clone, CloneDrivers(config, index, len(made), path_id or None, driver_id or None))
         for index, clone in enumerate(made)
     )
 

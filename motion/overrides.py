@@ -28,15 +28,15 @@ def overridden(scene: Scene, instance: Node) -> Scene:
     overrides = record(instance.fx, "__compOverrides")
     if not overrides:
         return scene
-    changed, stilled = dict(scene.nodes), dict(scene.moving)
+    changed, animations = dict(scene.nodes), dict(scene.moving)
     for address, value in overrides.items():
         node_id, _, prop = address.rpartition("/")
         if node_id not in changed or not _allowed(prop, value):
             continue
         changed[node_id] = _written(changed[node_id], prop, value)
-        if node_id in stilled:
-            stilled[node_id] = _stilled(stilled[node_id], prop)
-    return Scene(changed, stilled)
+        if node_id in animations:
+            animations[node_id] = _without_animation(animations[node_id], prop)
+    return Scene(changed, animations)
 
 
 def _allowed(prop: str, value: JsonValue) -> bool:
@@ -56,7 +56,7 @@ def _written(node: Node, prop: str, value: JsonValue) -> Node:
     return replace(node, components=tuple(components))
 
 
-def _stilled(animation: NodeAnimation, prop: str) -> NodeAnimation:
+def _without_animation(animation: NodeAnimation, prop: str) -> NodeAnimation:
     gone = {prop}
     if prop in {"fill", "color"}:
         gone |= {f"{prop}_r", f"{prop}_g", f"{prop}_b"}

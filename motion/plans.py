@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from motion.clones import copies
 from motion.errors import PropertyRefused
-from motion.evaluate.cloner import Clone, Cloning
+from motion.evaluate.cloner import Clone, CloneDrivers
 from motion.evaluate.context import MAX_LAYERS_A_FRAME
 from motion.evaluate.nesting import MAX_NESTING
 from motion.evaluate.particles import particle_field
@@ -18,10 +18,10 @@ from motion.model.layer import Effect, Layer
 from motion.model.parity import Parity
 from motion.model.timing import Bar
 from motion.overrides import Scene, overridden
-from motion.schema.animation import STILL, NodeAnimation
+from motion.schema.animation import NOT_ANIMATED, NodeAnimation
 from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import MAX_TEXT_CHARACTERS
-from motion.schema.layers import Setting, is_unit, layer
+from motion.schema.layers import LayerContext, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record, text
 from motion.schema.styles import unknown_styles
@@ -41,7 +41,13 @@ KINDS = UNPAINTED | {"shape", "solid", "text", "image", "video", "svg", "comp", 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A node that becomes a layer, with the layer's id, parent, unit and scene."""
+    """A node that becomes a layer.
+
+    `id`, `parent` and `unit` are ids of layers: the id of the node, after `prefix` in a copy or in a spliced composition. `unit` is the
+    innermost group around the layer that composites as one unit, and `units` counts these groups. `splices` are the collapsed
+    compositions around the layer. A copy of a cloner has `clone` and `clone_drivers`; `delay` (seconds) and `is_copy` also hold for
+    everything below it.
+    """
 
     id: str
     node: Node
@@ -51,7 +57,7 @@ class Draft:
     prefix: str = ""
     spliced: bool = False
     clone: Clone | None = None
-    cloning: Cloning | None = None
+    clone_drivers: CloneDrivers | None = None
     delay: float = 0.0
     splices: tuple[str, ...] = ()
     is_copy: bool = False
@@ -65,14 +71,14 @@ class PlanMaker:
         self,
         nodes: Mapping[str, Node],
         table: Mapping[str, CompositionSettings],
-        lines: Mapping[str, Timeline],
+        timelines: Mapping[str, Timeline],
         moving: Mapping[str, NodeAnimation],
         rendered: Timeline,
         parity: Parity,
     ) -> None:
         self.plans: dict[str, Plan] = {}
         self.warnings: dict[str, None] = {}
-        self._scene, self._table, self._lines = Scene(nodes, moving), table, lines
+        self._scene, self._table, self._timelines = Scene(nodes, moving), table, timelines
         self._rendered, self._parity = rendered, parity
         self._pending: list[tuple[str, CompositionSettings, Node | None]] = []
         self._count = 0
@@ -142,7 +148,7 @@ class PlanMaker:
             self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
         shared = replace(
             draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,
-            clone=None, cloning=None,
+            clone=None, clone_drivers=None,
         )  # fmt: skip
         below: list[Draft] = []
         for child in (*self._spliced(draft, shared), *_children(shared, node)):
@@ -182,30 +188,30 @@ class PlanMaker:
 
     def _layer(self, draft: Draft, parent: Layer | None, settings: CompositionSettings) -> Layer:
         node = draft.node
-        setting = Setting(
+        context = LayerContext(
             id=draft.id,
             parent=parent,
-            animation=draft.scene.moving.get(node.id, STILL),
+            animation=draft.scene.moving.get(node.id, NOT_ANIMATED),
             bars=self._bars(node),
             composition=settings,
             content=self._content(node, settings),
             clone=draft.clone,
-            cloning=draft.cloning,
+            clone_drivers=draft.clone_drivers,
             delay=draft.delay,
             solo=node.solo and not draft.spliced and not draft.is_copy,
         )
-        made = layer(node, setting)
+        made = layer(node, context)
         for line in unknown_to(made):
             self._warn(line)
         return made
 
     def _bars(self, node: Node) -> tuple[Bar, ...]:
         """Return the node's bars in frames at the outermost rate; other rates are read as if they were that one (Q3)."""
-        line = self._lines.get(node.parent or "", self._rendered)
-        bars = bars_of(node, self._lines, self._rendered)
-        if self._parity.nested_bars_at_outer_rate or line.fps == self._rendered.fps:
+        timeline = self._timelines.get(node.parent or "", self._rendered)
+        bars = bars_of(node, self._timelines, self._rendered)
+        if self._parity.nested_bars_at_outer_rate or timeline.fps == self._rendered.fps:
             return bars
-        factor = self._rendered.fps / line.fps
+        factor = self._rendered.fps / timeline.fps
         return tuple(Bar(*(value * factor for value in bar)) for bar in bars)
 
     def _content(self, node: Node, host: CompositionSettings) -> Content | None:
@@ -251,7 +257,7 @@ class PlanMaker:
         return InstanceContent(key, settings.width, settings.height)
 
     def _has_moving_text(self, node: Node) -> bool:
-        return "text.source" in self._scene.moving.get(node.id, STILL).data
+        return "text.source" in self._scene.moving.get(node.id, NOT_ANIMATED).data
 
     def _warn(self, message: str) -> None:
         if len(self.warnings) < MAX_WARNINGS:
@@ -286,18 +292,18 @@ def _copied(draft: Draft) -> list[Draft]:
             id=f"{draft.prefix}{index}~{draft.node.id}",
             prefix=f"{draft.prefix}{index}~",
             clone=clone,
-            cloning=cloning and _in_scene(cloning, draft.prefix),
+            clone_drivers=clone_drivers and _in_scene(clone_drivers, draft.prefix),
             delay=clone.delay_seconds,
             is_copy=True,
         )
-        for index, (clone, cloning) in enumerate(made)
+        for index, (clone, clone_drivers) in enumerate(made)
     ]
 
 
-def _in_scene(cloning: Cloning, prefix: str) -> Cloning:
-    """Return the cloning with the ids that its drivers have as layers."""
-    path_id, driver_id = (wanted and prefix + wanted for wanted in (cloning.path_id, cloning.driver_id))
-    return replace(cloning, path_id=path_id, driver_id=driver_id)
+def _in_scene(clone_drivers: CloneDrivers, prefix: str) -> CloneDrivers:
+    """Return the drivers with the ids that they have as layers."""
+    path_id, driver_id = (wanted and prefix + wanted for wanted in (clone_drivers.path_id, clone_drivers.driver_id))
+    return replace(clone_drivers, path_id=path_id, driver_id=driver_id)
 
 
 def _collapses(node: Node) -> bool:
@@ -364,9 +370,11 @@ def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Lay
     def looking(effect: Effect) -> Effect:
         stored = tuple(
             (name, copied(value) if name in MAPS and isinstance(value, str) else value)
-            for name, value in effect.still.stored
+            for name, value in effect.static.stored
         )
-        return effect if stored == effect.still.stored else replace(effect, still=replace(effect.still, stored=stored))
+        return (
+            effect if stored == effect.static.stored else replace(effect, static=replace(effect.static, stored=stored))
+        )
 
     content, matte = made.content, made.matte
     if matte is not None and matte.source_id is not None:
@@ -379,6 +387,6 @@ def _naming_copies(made: Layer, draft: Draft, by_id: Mapping[str, Draft]) -> Lay
 def _looked_at(layer: Layer) -> Iterator[str]:
     """Return the ids of the layers that this layer's effects read."""
     for effect in layer.effects:
-        for name, value in effect.still.stored:
+        for name, value in effect.static.stored:
             if name in MAPS and isinstance(value, str) and value:
                 yield value

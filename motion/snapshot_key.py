@@ -43,7 +43,7 @@ def _digest(value: object) -> bytes:
 
 
 def _write(value: object, parts: list[bytes]) -> None:
-    """Append a value: a letter for its type, its length where it has one, its bytes. Whole numbers count as floats."""
+    """Append a value: a letter for its type, the length of texts and lists, and the bytes. Whole numbers count as floats."""
     kind = type(value)
     if kind is float or kind is int:
         parts.append(b"f" + struct.pack("<d", value + 0.0))  # type: ignore[operator]

@@ -23,9 +23,13 @@ def undrawn_layers(document: Document, layers: Sequence[Node], composition_id: s
     if not hidden:
         return frozenset(found)
     settings = chosen(document, composition_id)
-    lines = timelines(document, nodes(document), compositions(document), settings)
+    timeline_by_id = timelines(document, nodes(document), compositions(document), settings)
     used = {target for layer in layers if layer.visible for target in _used(layer)}
-    found.update(layer.id for layer in hidden if layer.id not in used or bars_of(layer, lines, lines[settings.id]))
+    found.update(
+        layer.id
+        for layer in hidden
+        if layer.id not in used or bars_of(layer, timeline_by_id, timeline_by_id[settings.id])
+    )
     return frozenset(found)
 
 

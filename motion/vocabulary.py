@@ -247,7 +247,7 @@ def unknown_to(layer: Layer) -> Iterator[str]:
     """Yield a warning for each effect and blend mode of a layer that is drawn in another way or not at all."""
     if layer.kind in _WITHOUT_PICTURE or (layer.kind == "group" and not layer.is_time_unit):
         return  # nothing of it is composited
-    for name in dict.fromkeys(effect.still.type for effect in layer.effects):
+    for name in dict.fromkeys(effect.static.type for effect in layer.effects):
         if name not in EFFECTS:
             yield f"The effect {name!r} is unknown and not drawn."
         elif layer.is_adjustment and name in CANVAS_EFFECTS:

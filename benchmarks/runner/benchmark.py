@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 
 def names(label: str, row: Row) -> tuple[str, ...]:
-    """Return the columns that identify a row: its label, and its size where it has one."""
+    """Return the columns that identify a row: its label, and its size if it has one."""
     return tuple(column for column in (label, "size") if column in row)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from PIL import Image, PngImagePlugin
 
 from farm_core.assets.faults import PICTURE_PIXELS_MAX, NotRenderable, check_size
-from farm_core.assets.parts import check_parts
+from farm_core.assets.picture_parts import check_parts
 
 _FORMATS: Final = ("PNG", "JPEG", "WEBP", "GIF")
 _KINDS: Final = {

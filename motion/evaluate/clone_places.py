@@ -7,7 +7,7 @@ from itertools import chain
 
 from motion.evaluate import affine, outline
 from motion.evaluate.boxes import box
-from motion.evaluate.cloner import Clone, Cloning, Guide, clone
+from motion.evaluate.cloner import Clone, CloneDrivers, Guide, clone
 from motion.evaluate.context import EvaluationContext
 from motion.evaluate.outline import Polyline
 from motion.evaluate.shapes import outline as shape_outline
@@ -20,26 +20,26 @@ def clone_at(context: EvaluationContext, layer: Layer) -> Clone | None:
 
     The editor's rule for moving drivers is unknown. Here copies follow their drivers, as in other editors.
     """
-    cloning = layer.cloning
-    if cloning is None:
+    clone_drivers = layer.clone_drivers
+    if clone_drivers is None:
         return layer.clone
     if layer.id not in context.clones:
-        context.clones[layer.id] = _driven(context, layer, cloning) or layer.clone
+        context.clones[layer.id] = _driven(context, layer, clone_drivers) or layer.clone
     return context.clones[layer.id]
 
 
-def _driven(context: EvaluationContext, layer: Layer, cloning: Cloning) -> Clone | None:
+def _driven(context: EvaluationContext, layer: Layer, clone_drivers: CloneDrivers) -> Clone | None:
     """Return the displacement. None if a driver has no finite place, is the cloner itself, or has copies of its own."""
     x, y = context.world(layer)[4:]
-    path = context.plan.layers.get(cloning.path_id or "")
-    driver = context.plan.layers.get(cloning.driver_id or "")
+    path = context.plan.layers.get(clone_drivers.path_id or "")
+    driver = context.plan.layers.get(clone_drivers.driver_id or "")
     guide = None if path is None else _guide(context, path)
     place = None if driver is None else context.world(driver)[4:]
-    is_lost = (guide is None and cloning.path_id) or (place is None and cloning.driver_id)
+    is_lost = (guide is None and clone_drivers.path_id) or (place is None and clone_drivers.driver_id)
     if is_lost or not all(map(math.isfinite, (x, y, *(place or ())))):
         return None
     offset = None if place is None else (place[0] - x, place[1] - y)
-    return clone(cloning.config, cloning.index, cloning.count, guide, offset, (x, y))
+    return clone(clone_drivers.config, clone_drivers.index, clone_drivers.count, guide, offset, (x, y))
 
 
 def clone_opacity(context: EvaluationContext, layer: Layer) -> float:

@@ -84,9 +84,10 @@ class Clone:
 
 
 @dataclass(frozen=True, slots=True)
-class Cloning:
-    """One copy of a cloner that other layers drive: its index, the number of copies, and the drivers' ids in its
-    composition.
+class CloneDrivers:
+    """Layers that place a copy of a cloner in each frame: the outline `path_id`, the falloff's layer `driver_id`.
+
+    `index` is the copy's among `count` copies.
     """
 
     config: Cloner

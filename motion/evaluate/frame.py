@@ -15,7 +15,7 @@ from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.mattes import mattes
 from motion.evaluate.nesting import inside
 from motion.evaluate.placement import centred, transform
-from motion.evaluate.properties import MeasureText, Properties
+from motion.evaluate.properties import Host, MeasureText, Properties
 from motion.evaluate.sources import rig_mesh, source
 from motion.model.composition import Composition, Entry
 from motion.model.content import InstanceContent, LightContent, ParticleContent
@@ -90,7 +90,7 @@ def shared_frame(
         finally:
             is_listening = False
 
-    properties = Properties(composition.facts, composition.layers, context, measure, level)
+    properties = Properties(Host(composition.facts, composition.layers, context, measure, level))
     frame = FrameContext(composition, output_fps, properties, Budget(), sounds)
     return frame
 

@@ -55,4 +55,6 @@ def _key_spans(layer: Layer) -> KeySpans:
 def _looks_elsewhere(layer: Layer) -> bool:
     """Return True if the layer depends on several times, or on layers besides itself and its parents."""
     is_swept = layer.motion_blur or layer.forced_blur is not None or layer.echo is not None
-    return bool(is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track or layer.cloning)
+    return bool(
+        is_swept or layer.auto_orient != "off" or layer.data or layer.rig or layer.mask_track or layer.clone_drivers
+    )

@@ -150,7 +150,7 @@ def _face_gain(stored: object, default: float) -> float:
 
 
 def _of_light(context: EvaluationContext, layer: Layer, content: LightContent) -> Transform2D:
-    """A light's glow is centred on where it is seen, an ambient one's on the composition."""
+    """Return the centre of a light's glow: its place in the picture, or the composition's centre for an ambient light."""
     if content.light == "ambient":
         return centred(context)
     view = space.camera(context) or space.default_camera(context)

@@ -44,22 +44,15 @@ MAX_NESTED_READS = 8
 class Properties:
     """Evaluate any property at a layer time, for one frame."""
 
-    def __init__(
-        self,
-        facts: DocumentFacts,
-        layers: Mapping[str, Layer],
-        context: Callable[[float], EvaluationContext],
-        measure: MeasureText | None,
-        loudness: Callable[[], float],
-    ) -> None:
-        self._host = Host(facts, layers, context, measure, loudness)
+    def __init__(self, host: Host) -> None:
+        self._host = host
         self._known: dict[tuple[str, str, float], tuple[float | None, bool]] = {}
         """Values, each with True if no circular reference interrupted its evaluation."""
         self._active: set[tuple[str, str]] = set()
         """Properties that are being evaluated: the outermost, and those that its coordinate conversions ask for."""
 
     def value(self, layer: Layer, path: str, own_time: float) -> float | None:
-        """Return the expression's result, else the keyframed value; None where neither gives one."""
+        """Return the expression's result, else the keyframed value, else None."""
         address, name = (layer.id, path, own_time), (layer.id, path)
         known = self._known.get(address)
         # A value that a circular reference interrupts depends on the entry into the circle, so it is not shared.

@@ -129,7 +129,7 @@ def towards(eye: Point3, target: Point3) -> tuple[float, float]:
 
 
 def _parents(context: EvaluationContext, layer: Layer) -> Matrix4 | None:
-    """The product of the parents' maps; None where no parent is 3D. A 2D parent replaces what is above it by its flat map."""
+    """Return the product of the parents' maps, None if no parent is 3D. A 2D parent's flat map replaces the maps above it."""
     chain: list[Layer] = []
     parent = layer.parent
     while parent is not None:

@@ -61,7 +61,7 @@ def mixed_channels(stored: str, values: Values, base: str) -> str:
 def _effect(context: EvaluationContext, effect: Effect, values: Values) -> EffectSnapshot:
     sampled = _sampled(effect, values)
     sounds = context.frame.sounds
-    if effect.still.type != SPECTRUM or sounds is None:
+    if effect.static.type != SPECTRUM or sounds is None:
         return sampled
     bands = audio_analysis.spectrum(context.frame.composition, sounds, sampled, values.time)
     others = tuple(pair for pair in sampled.stored if pair[0] != "magnitudes")
@@ -70,9 +70,9 @@ def _effect(context: EvaluationContext, effect: Effect, values: Values) -> Effec
 
 def _sampled(effect: Effect, values: Values) -> EffectSnapshot:
     if not effect.tracks and not effect.clock and effect.legacy_path is None:
-        return effect.still
+        return effect.static
     sampled = tuple((name, value) for name, path in effect.tracks if (value := values.moving(path)) is not None)
     if not sampled and not effect.clock and effect.legacy_path is not None:
         legacy = values.moving(effect.legacy_path)
         sampled = () if legacy is None else (("", legacy),)
-    return replace(effect.still, animated=sampled, clock=values.time if effect.clock else None)
+    return replace(effect.static, animated=sampled, clock=values.time if effect.clock else None)

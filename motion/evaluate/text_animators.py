@@ -66,7 +66,7 @@ def glyph_poses(
 ) -> tuple[GlyphPose, ...]:
     """A pose for each code point of the static content; `animated` holds the layer's sampled `ta.*` paths.
 
-    Empty where no animator is enabled.
+    Empty if no animator is enabled.
     """
     if not any(animator.is_enabled for animator in animators):
         return ()

@@ -16,7 +16,7 @@ from motion.evaluate.text_units import Units, divide
 from motion.schema.stored import exact, finite, stored_name
 
 Weight = tuple[float, float]
-"""One factor for what moves along x and one for y."""
+"""Factors of movements along x and along y."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from motion.evaluate.expressions.values import SPACE
 
 
 class Units(NamedTuple):
-    """The unit of every code point, -1 where it belongs to none, and how many units there are."""
+    """The unit of every code point, -1 without a unit, and the number of units."""
 
     of: tuple[int, ...]
     total: int

@@ -20,7 +20,7 @@ def nodes_with_fx(document: Document) -> Iterator[tuple[str, Record]]:
 
 
 def rename_tracks(document: Document, node_id: str, renamed: Callable[[str], str | None]) -> None:
-    """File a node's scalar tracks under the paths that `renamed` returns. None leaves a track where it is.
+    """File a node's scalar tracks under the paths that `renamed` returns. None leaves a track unchanged.
 
     The copy of the path inside a track is redundant and keeps its old spelling, as the editor leaves it.
     """

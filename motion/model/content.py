@@ -113,10 +113,10 @@ class LightContent:
 
 @dataclass(frozen=True, slots=True)
 class InstanceContent:
-    """A placed composition: the key of its plan, None where it names none that can be drawn.
+    """A placed composition: the key of its plan, None if it cannot be drawn, and its size in px.
 
-    Width and height are those of the referenced composition, of the host where it is unknown: that instance fills the
-    host's frame, wherever it stands.
+    `fills_host` is true if the composition is unknown: the instance then has the size of the composition around it, and fills its frame
+    wherever it is placed.
     """
 
     plan: str | None
@@ -132,9 +132,9 @@ class NothingContent:
 
 @dataclass(frozen=True, slots=True)
 class SoundContent:
-    """An audio layer: its file, and where it lies on the timeline if the layer has no bars, in seconds.
+    """An audio layer: the source of its file. Without bars, [first_seconds, end_seconds) of the file plays from `start_seconds`.
 
-    `end_seconds`: end of the part that plays, None for the file's end.
+    `end_seconds` is None for the file's end.
     """
 
     source: str

@@ -11,7 +11,7 @@ from motion.model.timing import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, LayerSnapshot, MaskPath, Material, ParameterValue
 
 if TYPE_CHECKING:
-    from motion.evaluate.cloner import Clone, Cloning
+    from motion.evaluate.cloner import Clone, CloneDrivers
     from motion.evaluate.data_keyframes import DataTrack
     from motion.evaluate.keyframe_phase import KeySpans
     from motion.evaluate.keyframes import ScalarTrack
@@ -36,11 +36,11 @@ class Moving(NamedTuple):
 class Effect:
     """An enabled effect, or a layer style compiled to one.
 
-    `tracks`: (parameter, property path) of what moves; `legacy_path` drives the first parameter where nothing else does.
-    `clock`: whether it is fed the layer's own time. `still` is what it is where nothing moves it.
+    `static` has the stored parameters. `tracks` holds the name and the property path of each animated parameter. If there is none,
+    `legacy_path` animates the first parameter. `clock` is true for an effect that needs the layer's own time.
     """
 
-    still: EffectSnapshot
+    static: EffectSnapshot
     tracks: tuple[tuple[str, str], ...] = ()
     legacy_path: str | None = None
     clock: bool = False
@@ -108,11 +108,15 @@ class Layer:
     """One layer of one composition.
 
     `id` is unique in its composition; `source_id` is the node's own id, which clones and spliced layers share.
-    `numbers` holds the static number of every property path that the layer stores; `moving` what replaces them.
-    `remapped_by` are the parents, outermost first, that composite as a unit and carry keyframes for the time of what is in
-    them; `is_time_unit` names a layer that composites as one.
-    `moves` tells whether its place can change. `clone` displaces a copy itself, where other layers
-    drive it by `cloning`; `delay` counts for all that was copied with it."""
+
+    - Values by property path: `numbers` are stored numbers, `moving` are animations that replace them, `data` are keyframes of texts,
+      outlines and gradients.
+    - Time: `bars` in frames, `time` within a bar, `delay` in seconds. `is_time_unit` is true for a group that composites as one unit, and
+      for a placed composition. `remapped_by` are the parents, outermost first, that are such groups and have keyframes for the time of
+      their content.
+    - Place: `moves` is true if it can change. `clone` displaces a copy of a cloner; if other layers drive the cloner,
+      `clone_drivers` replaces it in each frame. `corner_pin` has x and y of four corners in the unit square.
+    """
 
     id: str
     source_id: str
@@ -152,6 +156,6 @@ class Layer:
     face_materials: Mapping[str, ParameterValue] = field(default_factory=dict)
     rig: Rig | None = None
     clone: Clone | None = None
-    cloning: Cloning | None = None
+    clone_drivers: CloneDrivers | None = None
     delay: float = 0.0
     constants: Constants = field(default_factory=Constants)

@@ -18,7 +18,7 @@ class Bar(NamedTuple):
 class LayerTime:
     """Stretch in percent (200 = half speed), reversal, freezing at a time in seconds, and posterizing to a rate.
 
-    `anchor` and `end` span the layer's scalar keyframes, [0, 1] where it has none: stretch and reverse turn about them.
+    `anchor` and `end` span the layer's scalar keyframes in seconds, [0, 1] without keyframes: stretch and reverse turn about them.
     """
 
     stretch: float = 100.0

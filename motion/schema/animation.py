@@ -21,7 +21,7 @@ class NodeAnimation:
     last: float = 1.0
 
 
-STILL = NodeAnimation()
+NOT_ANIMATED = NodeAnimation()
 _DATA_KINDS = {"text.source": "text", "path.points": "points", "fill.stops": "gradientStops"}
 """Kind of each path that data can move; the other ones are the positions of pins, which are points."""
 

@@ -236,7 +236,7 @@ def _text_style(node: Node) -> TextStyle:
 
 
 def _weight(node: Node) -> float | None:
-    """The last component's weight, a number or a string of one, or a CSS word; None where none is stored."""
+    """Return the last component's weight: a number, a string with a number, or a CSS word. None if none is stored."""
     for _, properties in reversed(node.components):
         if (weight := css_weight(properties.get("fontWeight"))) is not None:
             return weight

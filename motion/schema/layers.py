@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from motion.errors import PropertyRefused
-from motion.evaluate.cloner import Clone, Cloning
+from motion.evaluate.cloner import Clone, CloneDrivers
 from motion.evaluate.mask_keys import mask_track
 from motion.evaluate.rigs import rig
 from motion.migrations.mattes import structured
@@ -30,11 +30,14 @@ LAST_WINS = (
     "poiX", "poiY", "poiZ", "focusDistance", "dofStrength", "dofAperture", "fStop", "intensity", "radius", "lightAngle",
     "lightCone", "lightConeFeather", "falloffDistance", "shadowDarkness", "shadowDiffusion",
 )  # fmt: skip
+"""Numbers that count in the last component that stores them."""
 FIRST_WINS = ("skew", "skewAxis", "fillOpacity")
+"""Numbers that count in the first component that stores them."""
 OF_TRANSFORM = (
     "anchorX", "anchorY", "anchorZ", "z", "rotationX", "rotationY", "orientationX", "orientationY", "orientationZ",
     "scaleZ", "extrusionDepth", "bevelDepth",
 )  # fmt: skip
+"""Numbers that count in the component Transform only."""
 ANYWHERE_IN_SPACE = ("z", "orientationX", "orientationY", "orientationZ")
 """Properties that cameras and lights can have on any component."""
 
@@ -52,8 +55,11 @@ UNIT_SQUARE = (0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """Surroundings of a node that becomes a layer: its composition, its place in the tree, its animation."""
+class LayerContext:
+    """Properties of a layer that are not in its node: composition, place in the tree, animation, copy. `delay` is in seconds.
+
+    `content` replaces the content of the node.
+    """
 
     id: str
     parent: Layer | None
@@ -62,35 +68,35 @@ class Setting:
     composition: CompositionSettings
     content: Content | None = None
     clone: Clone | None = None
-    cloning: Cloning | None = None
+    clone_drivers: CloneDrivers | None = None
     delay: float = 0.0
     solo: bool = False
 
 
-def layer(node: Node, setting: Setting) -> Layer:
-    """Return the node as a layer; `setting.content` replaces what it would draw by itself."""
-    moving = setting.animation.moving
-    layer_content = setting.content or content(node)
+def layer(node: Node, context: LayerContext) -> Layer:
+    """Return the node as a layer of the composition in `context`."""
+    moving = context.animation.moving
+    layer_content = context.content or content(node)
     pinned = numbers(node.fx, "cornerPin")
     corner_pin = _corner_pin(pinned) if len(pinned) == len(items(node.fx, "cornerPin")) else None
     transform = node.component("Transform")
     return Layer(
-        id=setting.id,
+        id=context.id,
         source_id=node.id,
         name=node.name,
         kind=node.kind,
         content=layer_content,
         numbers=_numbers(node),
         moving=moving,
-        data=setting.animation.data,
-        bars=setting.bars,
-        time=_time(node, setting.animation),
+        data=context.animation.data,
+        bars=context.bars,
+        time=_time(node, context.animation),
         visible=node.visible,
-        solo=setting.solo,
-        parent=setting.parent,
+        solo=context.solo,
+        parent=context.parent,
         is_time_unit=node.is_precomp,
-        remapped_by=_remapped_by(setting.parent),
-        moves=_moves(moving, setting.parent) or setting.cloning is not None,
+        remapped_by=_remapped_by(context.parent),
+        moves=_moves(moving, context.parent) or context.clone_drivers is not None,
         is_3d=corner_pin is None and _is_3d(node, transform),
         is_adjustment=node.fx.get("isAdjustment") is True,
         blend=text(node.fx, "blendMode") or "normal",
@@ -98,8 +104,8 @@ def layer(node: Node, setting: Setting) -> Layer:
         masks=stored_masks(node),
         mask_track=mask_track(node.fx.get("maskAnim")),
         matte=_matte(node),
-        effects=_effects(node, layer_content, moving, setting.composition),
-        glass=glass(node, setting.composition),
+        effects=_effects(node, layer_content, moving, context.composition),
+        glass=glass(node, context.composition),
         motion_blur=node.fx.get("motionBlur") is True,
         forced_blur=_forced_blur(node),
         echo=_echo(node, moving),
@@ -112,9 +118,9 @@ def layer(node: Node, setting: Setting) -> Layer:
         shadow_only="only" in (transform.get("castsShadows"), transform.get("acceptsShadows")),
         face_materials=dict(parameters(record(transform, "faceMaterials"))),
         rig=rig(node.fx.get("puppet"), node.fx.get("skeleton")),
-        clone=setting.clone,
-        cloning=setting.cloning,
-        delay=setting.delay,
+        clone=context.clone,
+        clone_drivers=context.clone_drivers,
+        delay=context.delay,
     )
 
 
@@ -192,7 +198,7 @@ def _effects(
     """Return the own stack, then the styles, then what the appearance panel turns into effects (effects.md 1.3)."""
     paths = tuple(moving)
     stack = (*effects(node, paths), *style_effects(node, paths, composition))
-    return (*stack, *_appearance(node, content, {effect.still.type for effect in stack}, frozenset(paths)))
+    return (*stack, *_appearance(node, content, {effect.static.type for effect in stack}, frozenset(paths)))
 
 
 def _appearance(node: Node, content: Content, present: set[str], paths: frozenset[str]) -> list[Effect]:
@@ -217,7 +223,7 @@ def _appearance(node: Node, content: Content, present: set[str], paths: frozense
 
 
 def _color_tracks(base: str, paths: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    """Return the channels of a fill or stroke as those of an effect's colour; none where nothing moves the red one."""
+    """Return the channels of a fill or stroke as those of an effect's colour, or nothing if the red one is not animated."""
     channels = [channel for channel in "rgba" if f"{base}_{channel}" in paths]
     return tuple((f"color_{channel}", f"{base}_{channel}") for channel in channels) if "r" in channels else ()
 

@@ -72,7 +72,7 @@ class Node:
         return None
 
     def component(self, component_type: str) -> Record:
-        """Return the properties of the component of a type, an empty object where there is none."""
+        """Return the properties of the component of a type, or an empty object if there is none."""
         for kind, properties in self.components:
             if kind == component_type:
                 return properties

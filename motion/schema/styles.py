@@ -40,7 +40,7 @@ def unknown_styles(node: Node) -> list[str]:
 
 
 def glass(node: Node, settings: CompositionSettings) -> Glass | None:
-    """Return the glass style with its defaults, None where it is not enabled."""
+    """Return the glass style with its defaults, None if it is disabled."""
     stored = record(record(node.fx, "layerStyles"), "glass")
     if stored.get("enabled") is not True:
         return None

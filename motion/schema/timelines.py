@@ -51,9 +51,9 @@ def _timeline(doc: Record, key: str, by_id: dict[str, Node], table: dict[str, Co
     return Timeline(fps, bars)
 
 
-def bars_of(node: Node, lines: Mapping[str, Timeline], rendered: Timeline) -> tuple[Bar, ...]:
-    """Return a node's bars: where its parent has no timeline, those of the rendered composition's count (document.md 2.10.2)."""
-    return lines.get(node.parent or "", rendered).bars.get(node.id, ())
+def bars_of(node: Node, timeline_by_id: Mapping[str, Timeline], rendered: Timeline) -> tuple[Bar, ...]:
+    """Return a node's bars. If its parent has no timeline, the rendered composition's timeline counts (document.md 2.10.2)."""
+    return timeline_by_id.get(node.parent or "", rendered).bars.get(node.id, ())
 
 
 def stored_layers(doc: Record) -> list[Record]:

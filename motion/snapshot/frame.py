@@ -59,7 +59,7 @@ class ColorManagement:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One composition at one time. `background` is None where nothing is painted under the layers (nested ones).
+    """One composition at one time. `background` is None for nested compositions: nothing is painted under their layers.
 
     `dissolve_seed` is the frame number, kept only where a layer needs it (dancing-dissolve), else 0.
     """

@@ -39,7 +39,7 @@ class MaskPath:
 
 @dataclass(frozen=True, slots=True)
 class Matte:
-    """A track matte. `source_id` is resolved: a layer of the same list, the next in paint order where none was named."""
+    """A track matte. `source_id` is a layer of the same list: the named one, or the next in paint order."""
 
     mode: Literal["alpha", "luma"]
     inverted: bool

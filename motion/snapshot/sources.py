@@ -80,7 +80,7 @@ class GlyphPose:
     color_mix: float = 0.0
     stroke_color: str | None = None
     character: str | None = None
-    """The substituted character (characterOffset), where it differs."""
+    """The substituted character (characterOffset), if it differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class TextSource:
     """A text layer. The box is measured by the renderer on `measured_content` and `style` (text.md 3).
 
     `content` is what is drawn (a `text.source` track replaces it). `style` and the spacings are evaluated; `stored_style`,
-    `stored_box_width` decide the drawn line breaks. `poses` is empty where no animator is enabled, else one entry for each
+    `stored_box_width` decide the drawn line breaks. `poses` is empty if no animator is enabled, else one entry for each
     code point of the static content.
     """
 

@@ -285,7 +285,7 @@ def _window(audio: Mapping[str, object], place: _Place) -> tuple[float, float]:
 
 
 def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
-    """Return the source of a layer's file; its asset's id where it has none."""
+    """Return the source of a layer's file, or the id of its asset."""
     if node.kind == "audio":
         component = node.component("Audio")
         asset, source = component.get("__assetId"), component.get("__src")

@@ -24,7 +24,7 @@ Answer = TypeVar("Answer")
 class FarmClient:
     """Talk to a farm. `server` is its origin; `key` an API key, or `token` a session token.
 
-    Every method raises ApiError for a failure that the farm reports, and NoAnswer where it cannot be reached.
+    Every method raises ApiError for a failure that the farm reports, and NoAnswer if it cannot be reached.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class CompositionFacts(NamedTuple):
 
 
 class LayerFacts(NamedTuple):
-    """A layer's name and its static size, None where none is stored."""
+    """A layer's name and its static size, None if none is stored."""
 
     name: str = "Layer"
     width: float | None = None
@@ -80,12 +80,12 @@ class ExpressionHost(Protocol):
         """Return the level of the exported composition's sound in the frame, 0..1."""
 
     def source_rect(self, node_id: str, time_seconds: float, extents: bool) -> SourceRect | None:
-        """Return the rectangle of the layer's content; None where it is not known."""
+        """Return the rectangle of the layer's content; None if it is unknown."""
 
     def to_composition(
         self, node_id: str, point: tuple[float, float, float], time_seconds: float
     ) -> tuple[float, float]:
-        """A point of the layer in composition px (animation.md 4.9). Raises ExpressionError where it is circular."""
+        """A point of the layer in composition px (animation.md 4.9). Raises ExpressionError if it is circular."""
 
     def from_composition(self, node_id: str, point: tuple[float, float], time_seconds: float) -> tuple[float, float]:
         """A point of the composition in layer px."""

@@ -21,7 +21,7 @@ HEAT_STEPS = 150
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A puppet pin: px from the box centre at rest, and where it is moved, turned (degrees) and scaled to."""
+    """A puppet pin: its place at rest, px from the box centre, and its animated place, rotation (degrees) and scale."""
 
     id: str
     x: float
@@ -33,7 +33,7 @@ class Pin:
 
 
 def stored_pin(stored: Mapping[str, object]) -> Pin | None:
-    """Return the pin of a stored entry, None where it has no place."""
+    """Return the pin of a stored entry, None if it has no place."""
     x, y = finite(stored.get("x")), finite(stored.get("y"))
     if x is None or y is None:
         return None

@@ -45,7 +45,7 @@ class Goal:
 
 
 def stored_bone(stored: Mapping[str, object]) -> Bone | None:
-    """Return the bone of a stored entry, None where it has no place or length."""
+    """Return the bone of a stored entry, None if it has no place or length."""
     length, x, y = (finite(stored.get(name)) for name in ("length", "x", "y"))
     if length is None or x is None or y is None:
         return None
@@ -64,7 +64,7 @@ def stored_bone(stored: Mapping[str, object]) -> Bone | None:
 
 
 def stored_goal(stored: Mapping[str, object]) -> Goal | None:
-    """Return the goal of a stored entry, None where it has no place."""
+    """Return the goal of a stored entry, None if it has no place."""
     x, y = finite(stored.get("x")), finite(stored.get("y"))
     if x is None or y is None:
         return None
