@@ -50,9 +50,9 @@ class SlowWorkers(NoopExecutor):
         """A frame of every segment."""
         await asyncio.sleep(EVERY_SECONDS)
         self._frames += 1
-        for token, (one, worker) in self.assignments.items():
-            state = SegmentProgress(token, one.job_id, one.account_id, one.index, FRAMES, 0, worker)
-            self._writer.show(state.at("draw", self._frames))
+        for token, (one, _) in self.assignments.items():
+            state = SegmentProgress(token, one.job_id, one.account_id, one.index, FRAMES, 0)
+            self._writer.show(state.at(self._frames))
         return [Advanced(token, self._frames) for token in self.assignments]
 
     def cancel(self, token: str) -> None:

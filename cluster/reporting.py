@@ -30,21 +30,20 @@ def execute_and_report(
 
     The start and the first frames are written to Redis at once.
     """
-    now = _begun(runner.worker_id, assignment)
+    now = _begun(assignment)
     writer.show(now, at_once=True)
     shown = 0
 
     def on_frames(frames: int) -> None:
         nonlocal shown
         on_progress(frames)
-        stage = "draw" if frames < _frames(assignment) else "store"
-        writer.show(now.at(stage, frames), at_once=frames > shown == 0)
+        writer.show(now.at(frames), at_once=frames > shown == 0)
         shown = frames
 
     with logs.bound(job_id=assignment.job_id, request_id=assignment.trace.request_id):
         report = _traced(runner, assignment, on_frames, should_stop)
     if isinstance(report, Finished):
-        writer.show(now.at("done", _frames(assignment)))
+        writer.show(now.at(_frames(assignment)))
     return report
 
 
@@ -74,12 +73,10 @@ def _traced(
     return report
 
 
-def _begun(worker_id: str, assignment: TaskAssignment) -> SegmentProgress:
-    is_segment = isinstance(assignment, SegmentAssignment)
+def _begun(assignment: TaskAssignment) -> SegmentProgress:
     return SegmentProgress(
         assignment.token, assignment.job_id, assignment.account_id, assignment.index, assignment.video_format.frame_count,
         assignment.finished_frames if isinstance(assignment, SegmentAssignment) else assignment.video_format.frame_count,
-        worker_id, "prepare" if is_segment else "assemble",
     )  # fmt: skip
 
 

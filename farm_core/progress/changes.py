@@ -44,11 +44,6 @@ class JobChange(TypedDict, total=False):
     frame_count: int
     segment: int
     """Index of the task."""
-    segment_frames: int
-    """Number of frames of the segment that this attempt has finished."""
-    stage: str
-    """`prepare`, `draw`, `store`, `done`, or `assemble`."""
-    worker: str
     started: float
     """Start of the attempt, seconds since 1970."""
 

@@ -34,14 +34,12 @@ class SegmentProgress:
     frame_count: int
     """Number of frames of the whole job."""
     finished_frames: int
-    worker: str
-    stage: str = "prepare"
     frames_done: int = 0
     started: float = field(default_factory=time.time)
 
-    def at(self, stage: str, frames_done: int) -> SegmentProgress:
+    def at(self, frames_done: int) -> SegmentProgress:
         """Return a copy of this progress for a later state of the attempt."""
-        return replace(self, stage=stage, frames_done=frames_done)
+        return replace(self, frames_done=frames_done)
 
 
 class ProgressWriter:
@@ -119,12 +117,7 @@ class ProgressWriter:
 
 
 def _arguments(state: SegmentProgress) -> list[str | int | bytes]:
-    detail = orjson.dumps(
-        {
-            "segment": state.segment, "segment_frames": state.frames_done, "stage": state.stage, "worker": state.worker,
-            "started": round(state.started, 3),
-        }
-    )  # fmt: skip
+    detail = orjson.dumps({"segment": state.segment, "started": round(state.started, 3)})
     return [
         state.segment, state.frames_done, state.finished_frames, state.frame_count, detail,
         store.channel(state.account_id), state.job_id, state.account_id, store.RUNNING_MS,

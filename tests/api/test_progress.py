@@ -11,7 +11,7 @@ from tests.api.world import Someone, World
 def write(world: World, caller: Someone, job_id: str, frames: int) -> None:
     """Write a worker's progress for a job of 100 frames."""
     writer = ProgressWriter(world.settings.redis_url)
-    writer.show(SegmentProgress("t", job_id, caller.account_id, 0, 100, 0, "w0").at("draw", frames))
+    writer.show(SegmentProgress("t", job_id, caller.account_id, 0, 100, 0).at(frames))
     writer.close()
 
 

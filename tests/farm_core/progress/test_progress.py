@@ -28,7 +28,7 @@ NOWHERE = "redis://127.0.0.1:1"
 
 
 def attempt(segment: int, token: str = "", *, job_id: str = "job_a", finished: int = 0) -> SegmentProgress:
-    return SegmentProgress(token or f"t{segment}", job_id, "acc_a", segment, 100, finished, "w0")
+    return SegmentProgress(token or f"t{segment}", job_id, "acc_a", segment, 100, finished)
 
 
 @dataclass
@@ -74,8 +74,8 @@ async def running_job(database: Database, finished: int = 0) -> Job:
 def test_a_page_of_jobs_has_the_frames_of_all_their_segments(redis_url: str, database_url: str) -> None:
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
-            first, second = attempt(0).at("done", 30), attempt(1).at("draw", 12)
-            under_test.write(first, second, attempt(0, job_id="job_b").at("draw", 5))
+            first, second = attempt(0).at(30), attempt(1).at(12)
+            under_test.write(first, second, attempt(0, job_id="job_b").at(5))
             found = await under_test.reader.of_jobs(["job_a", "job_b", "job_unknown"])
             assert {name: one.percent for name, one in found.items()} == {"job_a": 42.0, "job_b": 5.0}
             starts = await under_test.reader.segment_starts("job_a")
@@ -89,8 +89,8 @@ def test_progress_does_not_go_back_when_a_segment_is_tried_again(redis_url: str,
         async with progress(redis_url, database_url) as under_test:
             seen = []
             for state in (
-                attempt(0).at("draw", 20), attempt(0, "again").at("prepare", 0), attempt(0, "again").at("draw", 19),
-                attempt(0, "again").at("draw", 25), attempt(0, "late").at("draw", 21),
+                attempt(0).at(20), attempt(0, "again").at(0), attempt(0, "again").at(19),
+                attempt(0, "again").at(25), attempt(0, "late").at(21),
             ):  # fmt: skip
                 under_test.write(state)
                 async with progress(redis_url, database_url) as restarted:
@@ -110,9 +110,9 @@ def test_a_state_that_is_shown_at_once_does_not_wait_for_the_next_turn(redis_url
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
             writer = ProgressWriter(redis_url, every_seconds=3600)
-            writer.show(attempt(0).at("draw", 0))
+            writer.show(attempt(0).at(0))
             await shown(under_test, 1)
-            writer.show(attempt(1).at("draw", 3), at_once=True)
+            writer.show(attempt(1).at(3), at_once=True)
             await shown(under_test, 2)
             writer.close()
 
@@ -123,7 +123,7 @@ def test_only_completion_makes_a_hundred(redis_url: str, database_url: str) -> N
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
             job = await running_job(under_test.database)
-            under_test.write(attempt(0).at("done", 100))
+            under_test.write(attempt(0).at(100))
             assert await under_test.percent() == 99
             job.status, job.progress = "completed", 100
             assert await under_test.reader.percents([job]) == {"job_a": 100}
@@ -146,9 +146,9 @@ def test_progress_lost_by_redis_counts_again_with_the_next_segment(
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
             await running_job(under_test.database, finished=30)
-            under_test.write(attempt(2, finished=30).at("draw", 3))
+            under_test.write(attempt(2, finished=30).at(3))
             assert await under_test.percent() == 30
-            under_test.write(attempt(2, finished=30).at("done", 30), attempt(3, finished=60).at("draw", 1))
+            under_test.write(attempt(2, finished=30).at(30), attempt(3, finished=60).at(1))
             assert await under_test.percent() == 60
 
     asyncio.run(story())
@@ -166,11 +166,11 @@ def test_it_comes_back_by_itself_after_redis_was_away(
         writer = ProgressWriter(server.url, every_seconds=0.01)
         async with progress(server.url, database_url) as under_test:
             await running_job(under_test.database, finished=10)
-            writer.show(attempt(1, finished=10).at("draw", 20))
+            writer.show(attempt(1, finished=10).at(20))
             await _until(under_test, 20)
             server.stop()
             assert await under_test.percent() == 20, "what was shown is shown on"
-            writer.show(attempt(1, finished=10).at("draw", 30))
+            writer.show(attempt(1, finished=10).at(30))
             server = valkey.start(tmp_path / "valkey")
             await _until(under_test, 30)
         writer.close()
@@ -190,7 +190,7 @@ def test_it_does_not_go_back_when_redis_and_the_api_are_killed_together(
     async def before() -> None:
         async with progress(server.url, database_url) as under_test:
             await running_job(under_test.database, finished=10)
-            under_test.write(attempt(1, finished=10).at("draw", 25))
+            under_test.write(attempt(1, finished=10).at(25))
             assert await under_test.percent() == 25
 
     async def after() -> None:
@@ -213,11 +213,11 @@ def test_it_does_not_go_back_when_redis_and_the_api_are_killed_together(
 def test_an_ended_job_takes_no_more_progress(redis_url: str, database_url: str) -> None:
     async def story() -> None:
         async with progress(redis_url, database_url) as under_test:
-            under_test.write(attempt(0).at("draw", 20))
+            under_test.write(attempt(0).at(20))
             publisher = ChangePublisher(redis.connect(redis_url))
             publisher.publish([changed("job_a", "acc_a", "cancelled", 20)])
             await publisher.close()
-            under_test.write(attempt(0).at("draw", 25))
+            under_test.write(attempt(0).at(25))
             assert await under_test.percent() == 20
 
     asyncio.run(story())
@@ -232,11 +232,11 @@ def test_an_account_hears_of_its_own_jobs_and_an_operator_of_all(redis_url: str,
             publisher = ChangePublisher(redis.connect(redis_url))
             publisher.publish([changed("job_a", "acc_a", "processing", 0)])
             await publisher.close()
-            under_test.write(attempt(1).at("draw", 7))
+            under_test.write(attempt(1).at(7))
             for heard in (own, every):
                 first, second = await _heard(heard), await _heard(heard)
                 assert first == {"job_id": "job_a", "account_id": "acc_a", "status": "processing", "progress": 0}
-                assert (second["progress"], second["stage"], second["segment"]) == (7, "draw", 1)
+                assert (second["progress"], second["frames_done"], second["segment"]) == (7, 7, 1)
             publisher = ChangePublisher(redis.connect(redis_url))
             publisher.publish([changed("job_b", "acc_b", "completed")])
             await publisher.close()
