@@ -17,7 +17,7 @@ from console.account.endpoints import router as account
 from console.accounts.endpoints import router as accounts
 from console.audit.endpoints import router as audit
 from console.batch.endpoints import router as batch
-from console.guard import Guard
+from console.guard import SecurityMiddleware
 from console.library.endpoints import router as templates
 from console.library.history import router as former_versions
 from console.library.imports import router as imports
@@ -57,7 +57,11 @@ ROUTERS: Final = (
 def create_console(state: AppState) -> FastAPI:
     """Return the console app, which shares the API's state. Mount it at `/console`."""
     app = FastAPI(
-        openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, middleware=[Middleware(Guard)]
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        middleware=[Middleware(SecurityMiddleware)],
     )
     app.state.dependencies = state
     app.state.hub = Hub(state.redis)

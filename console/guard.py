@@ -36,7 +36,7 @@ _HEADERS: Final = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     """Add security headers, refuse cross-site changes, and limit the request rate."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 EmbeddedDatabase = Callable[[Path], AbstractContextManager[str]]
 
 
-class NoFarm(UserError):
+class FolderUnused(UserError):
     """No farm has used the data folder."""
 
 
@@ -38,7 +38,7 @@ def with_database(
 ) -> Result:
     """Run `act` on the farm's database with the current schema. Start the embedded server if it does not run.
 
-    Raises NoFarm if there is no database, unless `creates`: a command in the wrong folder must not show an empty
+    Raises FolderUnused if there is no database, unless `creates`: a command in the wrong folder must not show an empty
     farm.
     """
     chosen = settings_of(arguments)
@@ -46,7 +46,7 @@ def with_database(
         return _run(chosen.database_url, act)
     folder = chosen.data_folder.resolve()
     if not creates and not (folder / "postgres").exists():
-        raise NoFarm(
+        raise FolderUnused(
             f"no farm has run on {folder}: run the command in the farm's folder, pass --data DIR, or set DATABASE_URL"
         )
     embedded: EmbeddedDatabase = arguments.embedded_database
