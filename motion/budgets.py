@@ -18,14 +18,14 @@ from motion import brushes
 from motion.crossings import SEGMENTS_MIN, estimated_crossings
 from motion.errors import PropertyRefused
 from motion.evaluate.boxes import DEFAULT_BOX
-from motion.evaluate.context import MAX_LAYERS_A_FRAME as LAYERS_MAX
-from motion.evaluate.nesting import MAX_NESTING
+from motion.evaluate.context import FRAME_LAYERS_MAX as LAYERS_MAX
+from motion.evaluate.nesting import NESTING_MAX
 from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.painting import TAPER_PATHS, WAVE_PATHS
-from motion.evaluate.particles import PARTICLES_LIMIT
-from motion.evaluate.path_ops.chain import RUNS_POINT_LIMIT
-from motion.evaluate.path_ops.points import STEPS_LIMIT
-from motion.evaluate.path_ops.repeater import COPIES_LIMIT
+from motion.evaluate.particles import PARTICLES_MAX
+from motion.evaluate.path_ops.chain import RUN_POINTS_MAX
+from motion.evaluate.path_ops.points import STEPS_MAX
+from motion.evaluate.path_ops.repeater import COPIES_MAX
 from motion.evaluate.path_ops.stored import PathOperator
 from motion.evaluate.ribbon import cost_px, is_ribbon
 from motion.model.composition import Plan
@@ -55,7 +55,7 @@ def particle_count(layer: Layer) -> int:
     """Return the most particles that the layer shows at once."""
     if not isinstance(layer.content, ParticleContent):
         return 0
-    return math.floor(min(float(PARTICLES_LIMIT), max(0.0, layer.content.field.max_particles)))
+    return math.floor(min(float(PARTICLES_MAX), max(0.0, layer.content.field.max_particles)))
 
 
 def point_count(layer: Layer) -> int:
@@ -70,7 +70,7 @@ def point_count(layer: Layer) -> int:
         return count
     count = count or _PRIMITIVE_POINTS
     for _, copies in _repeaters(layer, content):
-        count = min(RUNS_POINT_LIMIT, count * copies)
+        count = min(RUN_POINTS_MAX, count * copies)
     return count
 
 
@@ -83,7 +83,7 @@ def operated_points(layer: Layer) -> int:
     copies = {operator.id: count for operator, count in _repeaters(layer, content)}
     total = 0
     for operator in content.operators:
-        points = min(RUNS_POINT_LIMIT, points * copies.get(operator.id, _points_of_each(layer, operator)))
+        points = min(RUN_POINTS_MAX, points * copies.get(operator.id, _points_of_each(layer, operator)))
         total += points
     return total
 
@@ -108,7 +108,7 @@ def copied_pixels(layer: Layer) -> int:
     log_area = min(math.log(_RASTER_MAX_PX), sum(map(math.log, sides)) + log_growth)
     paints = min(1, len(content.fills)) + len(content.further_strokes) + (content.stroke is not None)
     points = max(_CORNERS, *(sum(map(len, drawn)) for drawn in _shapes_over_time(layer)))
-    return math.floor(paints * max(_PAINT_MIN_PX, math.exp(log_area)) * min(areas, RUNS_POINT_LIMIT / points))
+    return math.floor(paints * max(_PAINT_MIN_PX, math.exp(log_area)) * min(areas, RUN_POINTS_MAX / points))
 
 
 def crossing_count(layer: Layer) -> int:
@@ -163,7 +163,7 @@ def ribbon_pixels(layer: Layer) -> int:
     content = layer.content
     if not isinstance(content, ShapeContent) or not (waves := list(_ribbon_waves(layer, content))):
         return 0
-    growth = min(RUNS_POINT_LIMIT, math.prod(_points_of_each(layer, operator) for operator in content.operators))
+    growth = min(RUN_POINTS_MAX, math.prod(_points_of_each(layer, operator) for operator in content.operators))
     most, bare = 0.0, [(_circumference(layer), _PRIMITIVE_POINTS)]
     for paths in _shapes_over_time(layer):
         runs = [(_total_length([outline]), _samples(outline)) for outline in paths if outline] or bare
@@ -206,7 +206,7 @@ BUDGETS: Final = (
         500_000_000,
         1_000_000_000,
     ),
-    Budget("particles", particle_count, PARTICLES_LIMIT, 400_000),
+    Budget("particles", particle_count, PARTICLES_MAX, 400_000),
     Budget("characters of expressions", expression_length, 500_000, 10_000_000),
     Budget("3D layers", lambda layer: int(layer.is_3d), 1, 1_000),
     Budget("lights", lambda layer: int(layer.kind == "light"), 1, 30),
@@ -241,7 +241,7 @@ def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
     counts: dict[tuple[str, int], int] = {}
 
     def placed(plan: Plan, depth: int) -> int:
-        """Return the layers that one placement of the composition adds. Nothing is drawn deeper than MAX_NESTING."""
+        """Return the layers that one placement of the composition adds. Nothing is drawn deeper than NESTING_MAX."""
         key = plan.key, depth
         if key not in counts:
             counts[key] = sum(of_layer(layer, depth) for layer in plan.layers.values())
@@ -249,7 +249,7 @@ def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
 
     def of_layer(layer: Layer, depth: int) -> int:
         inner = plans.get(layer.content.plan or "") if isinstance(layer.content, InstanceContent) else None
-        return 1 + (0 if inner is None or depth >= MAX_NESTING else placed(inner, depth + 1))
+        return 1 + (0 if inner is None or depth >= NESTING_MAX else placed(inner, depth + 1))
 
     if (total := placed(rendered, 0)) > LAYERS_MAX:
         name = max(rendered.layers.values(), key=lambda layer: of_layer(layer, 0)).name
@@ -261,20 +261,18 @@ def _repeaters(layer: Layer, content: ShapeContent) -> list[tuple[PathOperator, 
     """Return the repeaters, each with its largest number of copies over time."""
     repeaters = (operator for operator in content.operators if operator.type == "repeater")
     counted = ((one, _largest(layer, f"pathop.{one.id}.copies", one.copies)) for one in repeaters)
-    return [(one, math.floor(min(float(COPIES_LIMIT), copies))) for one, copies in counted if copies >= 2.0]
+    return [(one, math.floor(min(float(COPIES_MAX), copies))) for one, copies in counted if copies >= 2.0]
 
 
 def _copies(layer: Layer, content: ShapeContent) -> int:
-    return min(RUNS_POINT_LIMIT, math.prod(count for _, count in _repeaters(layer, content)))
+    return min(RUN_POINTS_MAX, math.prod(count for _, count in _repeaters(layer, content)))
 
 
 def _points_of_each(layer: Layer, operator: PathOperator) -> int:
     """Return the most points that the operator makes of one."""
     if operator.type not in _SUBDIVIDING:
         return 1
-    return math.floor(
-        min(float(STEPS_LIMIT), max(1.0, _largest(layer, f"pathop.{operator.id}.detail", operator.detail)))
-    )
+    return math.floor(min(float(STEPS_MAX), max(1.0, _largest(layer, f"pathop.{operator.id}.detail", operator.detail))))
 
 
 def _paints_apart(layer: Layer, operator: PathOperator) -> bool:

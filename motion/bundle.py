@@ -24,19 +24,19 @@ SETTINGS = {
 }
 """The keys of the document that each chunk may hold; others in it are left out."""
 
-MAX_ENTRIES = 20_000
-MAX_CHUNK_BYTES = 64 * 1024 * 1024
-MAX_BUNDLE_BYTES = 64 * 1024 * 1024
+ENTRIES_MAX = 20_000
+CHUNK_BYTES_MAX = 64 * 1024 * 1024
+BUNDLE_BYTES_MAX = 64 * 1024 * 1024
 """Largest inflated size of all chunks of a bundle together."""
 
-MAX_CONTAINERS = 250_000
+CONTAINERS_MAX = 250_000
 """Objects and arrays in a document: seventy times what the largest known one has."""
 
-MAX_VALUES = 2_000_000
+VALUES_MAX = 2_000_000
 """Members of all objects and arrays."""
 
-MAX_NODES = 50_000
-MAX_RATIO = 200
+NODES_MAX = 50_000
+RATIO_MAX = 200
 """Largest ratio of inflated to packed size of a chunk over one megabyte."""
 
 SINGLE_FILE = "The file, which is not a zipped bundle,"
@@ -66,7 +66,7 @@ def _read(file: BinaryIO) -> Document:
     file.seek(0)
     if head[:2] == b"PK" and len(head) == 4:
         return _from_archive(file)
-    return read_value(_parsed(file.read(MAX_CHUNK_BYTES + 1), SINGLE_FILE))
+    return read_value(_parsed(file.read(CHUNK_BYTES_MAX + 1), SINGLE_FILE))
 
 
 def read_folder(files: Mapping[str, bytes]) -> Document:
@@ -97,8 +97,8 @@ def _from_archive(file: BinaryIO) -> Document:
     try:
         with zipfile.ZipFile(file) as archive:
             entries = archive.infolist()
-            if len(entries) > MAX_ENTRIES:
-                raise BundleUnreadable(f"The bundle has more than {MAX_ENTRIES} entries.")
+            if len(entries) > ENTRIES_MAX:
+                raise BundleUnreadable(f"The bundle has more than {ENTRIES_MAX} entries.")
             named = {name: one for one in entries if (name := _safe_name(one.filename)) and not one.is_dir()}
             root = _root(list(named))
             entries_of_chunks = {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
@@ -114,13 +114,13 @@ def _inflated_chunks(
 ) -> dict[str, bytes]:
     """Return the chunks. An entry can claim any compressed size, but has at most that of the archive."""
     chunks: dict[str, bytes] = {}
-    room = MAX_BUNDLE_BYTES
+    room = BUNDLE_BYTES_MAX
     for name, entry in entries.items():
         with archive.open(entry) as file:
             content = file.read(room + 1)
         if len(content) > room:
-            raise BundleUnreadable(f"The bundle's chunks are larger than {MAX_BUNDLE_BYTES // 1024**2} MB.")
-        if len(content) > 1024**2 and len(content) > MAX_RATIO * max(1, min(entry.compress_size, archive_bytes)):
+            raise BundleUnreadable(f"The bundle's chunks are larger than {BUNDLE_BYTES_MAX // 1024**2} MB.")
+        if len(content) > 1024**2 and len(content) > RATIO_MAX * max(1, min(entry.compress_size, archive_bytes)):
             raise BundleUnreadable(f"{name} inflates to an implausible size.")
         chunks[name] = content
         room -= len(content)
@@ -200,20 +200,20 @@ def _check_counts(chunks: Iterable[bytes]) -> None:
     Brackets in texts count too.
     """
     data_of_chunks = list(chunks)
-    if sum(data.count(b"{") + data.count(b"[") for data in data_of_chunks) > MAX_CONTAINERS:
-        raise BundleUnreadable(f"The project holds more than {MAX_CONTAINERS} objects and lists.")
-    if sum(data.count(b",") for data in data_of_chunks) > MAX_VALUES:
-        raise BundleUnreadable(f"The project holds more than {MAX_VALUES} values.")
+    if sum(data.count(b"{") + data.count(b"[") for data in data_of_chunks) > CONTAINERS_MAX:
+        raise BundleUnreadable(f"The project holds more than {CONTAINERS_MAX} objects and lists.")
+    if sum(data.count(b",") for data in data_of_chunks) > VALUES_MAX:
+        raise BundleUnreadable(f"The project holds more than {VALUES_MAX} values.")
 
 
 def _check_nodes(nodes: list[JsonValue]) -> None:
-    if len(nodes) > MAX_NODES:
-        raise BundleUnreadable(f"The project has more than {MAX_NODES} layers.")
+    if len(nodes) > NODES_MAX:
+        raise BundleUnreadable(f"The project has more than {NODES_MAX} layers.")
 
 
 def _parsed(data: bytes, where: str) -> JsonValue:
-    if len(data) > MAX_CHUNK_BYTES:
-        raise BundleUnreadable(f"{where} is larger than {MAX_CHUNK_BYTES // 1024**2} MB.")
+    if len(data) > CHUNK_BYTES_MAX:
+        raise BundleUnreadable(f"{where} is larger than {CHUNK_BYTES_MAX // 1024**2} MB.")
     if not data.strip():
         raise BundleUnreadable(f"{where} is empty.")
     _check_counts((data,))

@@ -9,8 +9,8 @@ from graphlib import CycleError, TopologicalSorter
 from motion.clones import copies
 from motion.errors import PropertyRefused
 from motion.evaluate.cloner import Clone, CloneDrivers
-from motion.evaluate.context import MAX_LAYERS_A_FRAME
-from motion.evaluate.nesting import MAX_NESTING
+from motion.evaluate.context import FRAME_LAYERS_MAX
+from motion.evaluate.nesting import NESTING_MAX
 from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent, ShapeContent
@@ -20,7 +20,7 @@ from motion.model.timing import Bar
 from motion.overrides import Scene, overridden
 from motion.schema.animation import NOT_ANIMATED, NodeAnimation
 from motion.schema.compositions import CompositionSettings
-from motion.schema.contents import MAX_TEXT_CHARACTERS
+from motion.schema.contents import TEXT_CHARACTERS_MAX
 from motion.schema.layers import LayerContext, is_unit, layer
 from motion.schema.nodes import Node, root_ids
 from motion.schema.stored import record, text
@@ -28,12 +28,12 @@ from motion.schema.styles import unknown_styles
 from motion.schema.timelines import Timeline, bars_of
 from motion.vocabulary import unknown_to
 
-MAX_LAYERS = MAX_LAYERS_A_FRAME
+LAYERS_MAX = FRAME_LAYERS_MAX
 """Most layers of a frame, checked while layers are listed, before they are made."""
-MAX_UNITS = 16
+UNITS_MAX = 16
 MAPS = frozenset({"matteLayerId", "mapLayerId", "blurLayerId"})
 """Parameters that name a layer whose picture an effect reads."""
-MAX_WARNINGS = 200
+WARNINGS_MAX = 200
 UNPAINTED = frozenset({"group", "null", "camera", "audio"})
 KINDS = UNPAINTED | {"shape", "solid", "text", "image", "video", "svg", "comp", "light", "particle", "adjustment"}
 """Kinds of layers (document.md 2.3). Documents call solid shapes `solid`, too; any other kind is drawn as a shape."""
@@ -106,9 +106,9 @@ class PlanMaker:
         except CycleError as found:
             name = self.plans[found.args[1][0]].settings.name
             self._warn(f"The composition “{name}” is placed in itself; its innermost copies are painted black.")
-        if max(depths.values(), default=0) > MAX_NESTING + 1:
+        if max(depths.values(), default=0) > NESTING_MAX + 1:
             self._warn(
-                f"Compositions are placed more than {MAX_NESTING} deep in each other; the innermost are painted black."
+                f"Compositions are placed more than {NESTING_MAX} deep in each other; the innermost are painted black."
             )
 
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
@@ -136,16 +136,16 @@ class PlanMaker:
                 continue
             met.add(draft.id)
             self._count += 1
-            if self._count > MAX_LAYERS:
+            if self._count > LAYERS_MAX:
                 raise _too_many_layers()
             yield draft
             pending.extend(reversed(self._below(draft)))
 
     def _below(self, draft: Draft) -> list[Draft]:
         node = draft.node
-        opens = is_unit(node) and draft.units < MAX_UNITS
+        opens = is_unit(node) and draft.units < UNITS_MAX
         if is_unit(node) and not opens:
-            self._warn(f"Groups lie more than {MAX_UNITS} deep in each other: the innermost are not composited as one.")
+            self._warn(f"Groups lie more than {UNITS_MAX} deep in each other: the innermost are not composited as one.")
         shared = replace(
             draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,
             clone=None, clone_drivers=None,
@@ -153,7 +153,7 @@ class PlanMaker:
         below: list[Draft] = []
         for child in (*self._spliced(draft, shared), *_children(shared, node)):
             below += _copied(child)
-            if len(below) > MAX_LAYERS:
+            if len(below) > LAYERS_MAX:
                 raise _too_many_layers()
         return below
 
@@ -165,7 +165,7 @@ class PlanMaker:
             node.kind != "comp"
             or not _collapses(node)
             or reference in draft.splices
-            or len(draft.splices) >= MAX_NESTING
+            or len(draft.splices) >= NESTING_MAX
         ):
             return []
         scene = overridden(self._scene, node)
@@ -235,8 +235,8 @@ class PlanMaker:
                 self._warn(f"Layer “{node.name}” shows the waveform of no audio layer, and is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
             self._warn(f"Layer “{node.name}” is moved by the physics simulation, which is not run.")
-        if len(node.string("content") or "") > MAX_TEXT_CHARACTERS:
-            self._warn(f"The text of layer “{node.name}” is cut after {MAX_TEXT_CHARACTERS} characters.")
+        if len(node.string("content") or "") > TEXT_CHARACTERS_MAX:
+            self._warn(f"The text of layer “{node.name}” is cut after {TEXT_CHARACTERS_MAX} characters.")
         if node.kind == "particle":
             for setting in particle_field(node.fx.get("particle")).unsupported:
                 self._warn(f"Layer “{node.name}” asks its particles for {setting}, which they are drawn without.")
@@ -260,12 +260,12 @@ class PlanMaker:
         return "text.source" in self._scene.moving.get(node.id, NOT_ANIMATED).data
 
     def _warn(self, message: str) -> None:
-        if len(self.warnings) < MAX_WARNINGS:
+        if len(self.warnings) < WARNINGS_MAX:
             self.warnings[message] = None
 
 
 def _too_many_layers() -> PropertyRefused:
-    return PropertyRefused(f"The project has more than {MAX_LAYERS:,} layers.")
+    return PropertyRefused(f"The project has more than {LAYERS_MAX:,} layers.")
 
 
 def _placed_in(layer: Layer) -> str | None:

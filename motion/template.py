@@ -35,12 +35,12 @@ from motion.undrawn_layers import undrawn_layers
 Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
 ID_PATTERN = re.compile(r"[a-z][a-zA-Z0-9]{0,63}")
-MAX_ID_CHARACTERS = 64
+ID_CHARACTERS_MAX = 64
 NO_SOURCE: Final = "it has no source"
 _SCHEME: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]{1,19}://")
 MEDIA_KINDS: Final = frozenset({"image", "media"})
 NO_URL: Final = "must be a public http(s) URL"
-MAX_IMPORTED = 1000
+IMPORTED_MAX = 1000
 """Inputs of an imported template, as of a published one."""
 _SUFFIX_DIGITS = 6
 
@@ -230,7 +230,7 @@ def slug(label: str) -> str:
     joined = "".join(word if index == 0 else word[:1].upper() + word[1:] for index, word in enumerate(words))
     if not joined:
         return "input"
-    return (f"input{joined}" if joined[0].isdigit() else joined)[:MAX_ID_CHARACTERS]
+    return (f"input{joined}" if joined[0].isdigit() else joined)[:ID_CHARACTERS_MAX]
 
 
 class _Fields:
@@ -254,9 +254,9 @@ class _Fields:
         """Return the stem, if need be with the next free number. Cached: a thousand equal names take a thousand steps."""
         if stem not in self._taken:
             return stem
-        family = stem[: MAX_ID_CHARACTERS - _SUFFIX_DIGITS]
+        family = stem[: ID_CHARACTERS_MAX - _SUFFIX_DIGITS]
         suffix = self._suffixes.get(family, 2)
-        while (candidate := stem[: MAX_ID_CHARACTERS - len(str(suffix))] + str(suffix)) in self._taken:
+        while (candidate := stem[: ID_CHARACTERS_MAX - len(str(suffix))] + str(suffix)) in self._taken:
             suffix += 1
         self._suffixes[family] = suffix + 1
         return candidate

@@ -25,7 +25,7 @@ from motion.template import MEDIA_KINDS, InputField, Target
 SIDE_MAX: Final = 8192
 FPS_MAX: Final = 240
 SECONDS_MAX: Final = 3600
-INPUTS_MAX: Final = template.MAX_IMPORTED
+INPUTS_MAX: Final = template.IMPORTED_MAX
 
 
 def published(source: str, target: str, inputs: list[dict[str, Any]], allow_private: bool) -> dict[str, Any]:

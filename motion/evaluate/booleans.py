@@ -18,7 +18,7 @@ from motion.evaluate import outline
 from motion.evaluate.outline import Point, Polyline
 from motion.snapshot import Run
 
-EDGES_LIMIT = 4000
+EDGES_MAX = 4000
 """Most edges of all operands together: every edge is tested against every other edge."""
 PLACE_MAX_PX = 1e12
 """Largest coordinate of outlines that are combined: products of larger ones would overflow."""
@@ -70,7 +70,7 @@ def operand(
 def combine(operation: Operation, operands: Sequence[Rings]) -> CombinedOutline | None:
     """Return the largest ring of the result, or None if there are fewer than two operands or the result is empty."""
     edges = sum(len(ring) for rings in operands for ring in rings)
-    if len(operands) < 2 or edges > EDGES_LIMIT or not _are_near(operands):
+    if len(operands) < 2 or edges > EDGES_MAX or not _are_near(operands):
         return None
     ring = max(_result_rings(operation, operands), key=lambda candidate: abs(_area(candidate)), default=())
     if abs(_area(ring)) <= 0.0:

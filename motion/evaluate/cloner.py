@@ -12,7 +12,7 @@ from motion.evaluate.easing import clamp_unit
 from motion.evaluate.outline import Point, Polyline, arc_lengths, point_at
 from motion.schema.stored import exact, finite
 
-CLONES_LIMIT = 500
+CLONES_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ def clones(config: Cloner, path: Polyline | None, driver: Point | None) -> tuple
         count = math.floor(config.count_x) * math.floor(config.count_y)
     else:
         count = math.floor(config.count)
-    count = min(CLONES_LIMIT, max(0, count))
+    count = min(CLONES_MAX, max(0, count))
     return tuple(clone(config, i, count, guide, driver) for i in range(count))
 
 

@@ -21,7 +21,7 @@ from motion.model.layer import Layer, Moving
 from motion.schema.stored import LARGEST
 from motion.timing import round_half_up
 
-MAX_LAYERS_A_FRAME = 20_000
+FRAME_LAYERS_MAX = 20_000
 SCALES = frozenset(("scale", "scaleX", "scaleY"))
 
 
@@ -39,7 +39,7 @@ class Budget:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
-        self.left = MAX_LAYERS_A_FRAME
+        self.left = FRAME_LAYERS_MAX
 
     def spend(self, layers: int) -> None:
         """Count layers, or an equal cost. Raise PropertyRefused if the frame needs too many."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-GROWTH_LIMIT = 4096
+GROWTH_MAX = 4096
 """Longest outline that another is grown to; beyond it the pair holds, because growing costs points squared."""
 
 
@@ -27,7 +27,7 @@ Outline = tuple[DataPoint, ...]
 
 def match_counts(a: Outline, b: Outline) -> tuple[Outline, Outline]:
     """Return both outlines with as many points as the longer one, unchanged if one has fewer than two points."""
-    if len(a) == len(b) or min(len(a), len(b)) < 2 or max(len(a), len(b)) > GROWTH_LIMIT:
+    if len(a) == len(b) or min(len(a), len(b)) < 2 or max(len(a), len(b)) > GROWTH_MAX:
         return a, b
     return (_grow(a, len(b)), b) if len(a) < len(b) else (a, _grow(b, len(a)))
 

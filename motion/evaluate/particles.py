@@ -15,12 +15,12 @@ from motion.evaluate.easing import clamp_unit
 from motion.schema.stored import exact, finite, stored_name
 from motion.snapshot import Particle
 
-PARTICLES_LIMIT = 20_000
+PARTICLES_MAX = 20_000
 """Upper bound of the particles of one frame."""
 
-TRAIL_LIMIT = 64
+TRAIL_MAX = 64
 """Copies in the trail of one particle."""
-BIRTHS_LIMIT = 2.0**53
+BIRTHS_MAX = 2.0**53
 """Above this number, floats cannot distinguish particles."""
 
 _Array = npt.NDArray[np.float64]
@@ -128,8 +128,8 @@ def _trail(config: ParticleField, count: int) -> int:
     """Return the number of copies that follow each of `count` particles."""
     if config.trail_spacing <= 0.0 or count == 0:
         return 0
-    room = PARTICLES_LIMIT // count - 1
-    return math.floor(min(float(TRAIL_LIMIT), float(room), max(0.0, config.trail_length)))
+    room = PARTICLES_MAX // count - 1
+    return math.floor(min(float(TRAIL_MAX), float(room), max(0.0, config.trail_length)))
 
 
 def _poses(config: ParticleField, trail: _Trail, width: float, height: float) -> Iterator[Particle]:
@@ -151,11 +151,11 @@ def _poses(config: ParticleField, trail: _Trail, width: float, height: float) ->
 
 def _alive(config: ParticleField, time: float) -> _Array:
     """Return the numbers of particles that can be alive. If there are too many, return the newest."""
-    if config.birth_rate <= 0.0 or not abs(time * config.birth_rate) < BIRTHS_LIMIT:
+    if config.birth_rate <= 0.0 or not abs(time * config.birth_rate) < BIRTHS_MAX:
         return np.zeros(0)
     longest = max(0.05, config.lifetime * (1.0 + abs(config.lifetime_random)))
     last = math.floor(time * config.birth_rate)
-    most = math.floor(min(float(PARTICLES_LIMIT), max(0.0, config.max_particles)))
+    most = math.floor(min(float(PARTICLES_MAX), max(0.0, config.max_particles)))
     first = max(0.0, (time - longest) * config.birth_rate, float(last - most + 1))
     return np.arange(math.ceil(first), last + 1, dtype=np.float64)
 

@@ -31,13 +31,13 @@ T = TypeVar("T")
 MeasureText = Callable[[TextSource, bool], SourceRect | None]
 """Function that measures a text's pixels, or with True its font box, in px from the centre of its layer box."""
 
-MAX_SOURCE_CHARACTERS = 20_000_000
+SOURCE_CHARACTERS_MAX = 20_000_000
 """Most characters of expressions that one frame runs, including reads of other layers. Further expressions count as
 absent.
 """
-MAX_COORDINATE_READS = 2_000
+COORDINATE_READS_MAX = 2_000
 """Most coordinate conversions of one frame: each evaluates a chain of parents."""
-MAX_NESTED_READS = 8
+NESTED_READS_MAX = 8
 """Deepest nesting of coordinate conversions, through expressions of the converted layers."""
 
 
@@ -111,7 +111,7 @@ class Host:
         moving = self._moving(node_id, path)
         source = None if moving is None else moving.expression
         self._characters += 0 if source is None else len(source)
-        return source if self._characters <= MAX_SOURCE_CHARACTERS else None
+        return source if self._characters <= SOURCE_CHARACTERS_MAX else None
 
     def static_number(self, node_id: str, path: str) -> float | None:
         """Return the number of that name on the node's Transform."""
@@ -196,9 +196,9 @@ class Host:
     def _place(self, node_id: str, time_seconds: float) -> tuple[EvaluationContext, Layer]:
         self._reads += 1
         layer = self._layers.get(node_id)
-        if layer is None or self._reads > MAX_COORDINATE_READS or math.isnan(time_seconds):
+        if layer is None or self._reads > COORDINATE_READS_MAX or math.isnan(time_seconds):
             raise ExpressionError(_UNKNOWN)
-        if self._depth == MAX_NESTED_READS:
+        if self._depth == NESTED_READS_MAX:
             raise self.refuse()
         time = max(-LARGEST, min(LARGEST, time_seconds))
         if time not in self._contexts:

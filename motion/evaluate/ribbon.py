@@ -11,9 +11,9 @@ from typing import NamedTuple
 from motion.evaluate.outline import Point, arc_lengths, edge_normal, flatten
 from motion.snapshot import Run, Taper, Wave
 
-VERTICES_LIMIT = 20_000
+VERTICES_MAX = 20_000
 """Vertices on one ribbon's spine; a shorter wavelength is subdivided no further."""
-DASHES_LIMIT = 10_000
+DASHES_MAX = 10_000
 """Most dashes on one run. The rest of the run is drawn without gaps."""
 
 
@@ -56,7 +56,7 @@ def cost_px(length: float, points: float, amount: float, wavelength: float) -> f
     `points`: those of the run before its waves. `wavelength` is infinite without waves. Of short waves each vertex lies anywhere in their
     height.
     """
-    vertices = min(max(points, VERTICES_LIMIT), points + 12.0 * length / wavelength)
+    vertices = min(max(points, VERTICES_MAX), points + 12.0 * length / wavelength)
     height = 4.0 * min(amount, 1e15)  # else infinity can be multiplied by 0
     return 2.0 * (length + min(height * length / wavelength, height * vertices / 3.0)) + 50.0 * vertices
 
@@ -109,7 +109,7 @@ def _subdivided(points: Sequence[Point], chord: float) -> tuple[Point, ...]:
     if not points:
         return ()
     dense = [points[0]]
-    room = max(1, VERTICES_LIMIT // len(points))
+    room = max(1, VERTICES_MAX // len(points))
     for a, b in pairwise(points):
         steps = max(1, math.ceil(min(float(room), math.dist(a, b) / chord)))
         dense.extend((a[0] + (b[0] - a[0]) * s / steps, a[1] + (b[1] - a[1]) * s / steps) for s in range(1, steps + 1))
@@ -138,7 +138,7 @@ def _dashes(total: float, dash: Sequence[float], dash_offset: float) -> Iterator
     """
     pattern = [*dash, *dash] if len(dash) % 2 else [*dash]
     period = sum(pattern)
-    if not pattern or not 0.0 < period < math.inf or total / period * len(pattern) > DASHES_LIMIT:
+    if not pattern or not 0.0 < period < math.inf or total / period * len(pattern) > DASHES_MAX:
         yield 0.0, total
         return
     at = -(dash_offset % period)

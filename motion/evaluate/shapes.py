@@ -15,7 +15,7 @@ from motion.model.content import ShapeContent, WaveformSettings
 from motion.model.layer import Layer
 from motion.snapshot import MissingSource, Run, ShapeSource
 
-MAX_OPERANDS = 256
+OPERANDS_MAX = 256
 EDGE_PAIRS_A_LAYER = 1_600
 """Number of pairs of edges whose intersection test costs as much as a layer."""
 NOISY_OPERATORS = frozenset({"roughen", "wiggleTransform"})
@@ -87,13 +87,13 @@ def _combined(
     context: EvaluationContext, layer: Layer, content: ShapeContent, operation: booleans.Operation
 ) -> CombinedOutline | None:
     operands = []
-    for source_id in content.boolean_sources[:MAX_OPERANDS]:
+    for source_id in content.boolean_sources[:OPERANDS_MAX]:
         source = context.plan.layers.get(source_id)
         if source is not None and source is not layer and isinstance(source.content, ShapeContent):
             rings = _operand(context, source, source.content)
             operands.extend([] if rings is None else [rings])
     edges = sum(len(ring) for rings in operands for ring in rings)
-    context.frame.budget.spend(min(edges, booleans.EDGES_LIMIT) ** 2 // EDGE_PAIRS_A_LAYER)
+    context.frame.budget.spend(min(edges, booleans.EDGES_MAX) ** 2 // EDGE_PAIRS_A_LAYER)
     return booleans.combine(operation, operands)
 
 

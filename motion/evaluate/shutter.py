@@ -24,7 +24,7 @@ GHOST_PATHS = ("x", "y", "z", "rotationX", "rotationY", "rotation")
 ANGLE_MAX = 360.0
 FORCED_SAMPLES_MIN, FORCED_SAMPLES_MAX = 2.0, 32.0
 FAINTEST_GHOST = 0.002
-MAX_GHOSTS = 64
+GHOSTS_MAX = 64
 ECHO_BLENDS = {0: "add", 1: "lighten", 2: "darken", 3: "screen", 4: "normal", 5: "normal"}
 IN_FRONT = 5
 
@@ -94,7 +94,7 @@ def _echoes(echo: Echo, values: Values) -> list[tuple[float, float]]:
     step, strength = number("echoTime", echo.step_seconds), number("startIntensity", echo.intensity) / 100.0
     decay = number("decay", echo.decay) / 100.0
     found = []
-    for index in range(1, round_half_up(min(float(MAX_GHOSTS), max(0.0, number("numEchoes", echo.count)))) + 1):
+    for index in range(1, round_half_up(min(float(GHOSTS_MAX), max(0.0, number("numEchoes", echo.count)))) + 1):
         found.append((step * index, strength))
         strength = max(-LARGEST, min(LARGEST, strength * decay))
     return list(reversed(found)) if step else []
@@ -104,7 +104,7 @@ def _wide_steps(wide: WideTime, values: Values, fps: float) -> list[tuple[float,
     """Return steps of one frame to both sides, all with one opacity."""
 
     def count(name: str, stored: float) -> int:
-        return round_half_up(min(float(MAX_GHOSTS), max(0.0, _parameter(values, wide.id, name, stored))))
+        return round_half_up(min(float(GHOSTS_MAX), max(0.0, _parameter(values, wide.id, name, stored))))
 
     ahead, behind = count("forwardSteps", wide.ahead), count("backwardSteps", wide.behind)
     offsets = [*range(1, ahead + 1), *range(-1, -behind - 1, -1)]

@@ -13,7 +13,7 @@ from motion.evaluate.media import content_values, media
 from motion.evaluate.particles import animate, particles
 from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import frame_box, shape
-from motion.evaluate.text_animators import WEIGHTS_LIMIT, weight_count
+from motion.evaluate.text_animators import WEIGHTS_MAX, weight_count
 from motion.evaluate.texts import text
 from motion.model.content import LightContent, MediaContent, ParticleContent, ShapeContent, TextContent
 from motion.model.layer import Layer
@@ -60,7 +60,7 @@ def _posing_cost(content: TextContent) -> int:
     """Return the cost, in layers, of animating every code point."""
     enabled = any(animator.is_enabled for animator in content.animators)
     weights = len(content.content or "") * weight_count(content.animators)
-    return min(weights, WEIGHTS_LIMIT) // WEIGHTS_A_LAYER if enabled else 0
+    return min(weights, WEIGHTS_MAX) // WEIGHTS_A_LAYER if enabled else 0
 
 
 def _particles(content: ParticleContent, values: Values, time_seconds: float) -> ParticleSource:

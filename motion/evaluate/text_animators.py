@@ -15,9 +15,9 @@ from motion.evaluate.text_selectors import Selector, Weight
 from motion.schema.stored import finite, stored_name
 from motion.snapshot import GlyphPose
 
-POSES_LIMIT = 20_000
+POSES_MAX = 20_000
 """Most code points that are animated. Later ones stay still."""
-WEIGHTS_LIMIT = 100_000
+WEIGHTS_MAX = 100_000
 """Most weights that one text computes for a frame: with very many selectors, fewer code points are animated."""
 
 
@@ -72,7 +72,7 @@ def glyph_poses(
         return ()
     poses, shifts = [GlyphPose()] * len(content), [0.0] * len(content)
     values = _values_by_animator(animated)
-    shown = content[: min(POSES_LIMIT, WEIGHTS_LIMIT // weight_count(animators))]
+    shown = content[: min(POSES_MAX, WEIGHTS_MAX // weight_count(animators))]
     for index, animator in enumerate(animators):
         if animator.is_enabled:
             current, selectors = _animated(animator, values.get(index, _Values()))

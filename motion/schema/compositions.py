@@ -8,14 +8,14 @@ from motion.errors import CompositionUnknown, PropertyRefused
 from motion.schema.stored import NAME_CHARACTERS_MAX, Document, Record, finite, number, record, records, text
 
 DEFAULT_ID = "comp_root"
-MAX_SIDE = 16384
-MAX_FPS = 1000.0
-MAX_SECONDS = 86_400.0
+SIDE_MAX = 16384
+FPS_MAX = 1000.0
+SECONDS_MAX = 86_400.0
 NUMBERS = {
-    "width": (1920.0, MAX_SIDE),
-    "height": (1080.0, MAX_SIDE),
-    "fps": (30.0, MAX_FPS),
-    "durationSeconds": (10.0, MAX_SECONDS),
+    "width": (1920.0, SIDE_MAX),
+    "height": (1080.0, SIDE_MAX),
+    "fps": (30.0, FPS_MAX),
+    "durationSeconds": (10.0, SECONDS_MAX),
 }
 """Default and largest value of settings that must be above 0."""
 NAMED_MAX = 20

@@ -41,8 +41,8 @@ OPERATIONS: dict[str, Operation] = {
     "intersect": "intersect",
     "exclude": "exclude",
 }
-MAX_TEXT_CHARACTERS = 100_000
-MAX_WAVEFORM_SAMPLES = 4096
+TEXT_CHARACTERS_MAX = 100_000
+WAVEFORM_SAMPLES_MAX = 4096
 """Places at which a waveform is read. Its envelope has 1024: more places only repeat them."""
 SANITIZE_POLICY = 2
 _VIDEO_NAME = re.compile(r"[^?#]*\.(?:mp4|webm|mov|m4v)(?:[?#]|\Z)", re.IGNORECASE)
@@ -120,7 +120,7 @@ def _waveform(fx: Record) -> WaveformSettings | None:
     moves = text(stored, "mode") == "playhead-window"
     return WaveformSettings(
         source_layer=text(stored, "sourceLayerId"),
-        samples=max(2, int(min(MAX_WAVEFORM_SAMPLES, number(stored, "samples", 128.0)))),
+        samples=max(2, int(min(WAVEFORM_SAMPLES_MAX, number(stored, "samples", 128.0)))),
         height_scale=number(stored, "heightScale", 1.0),
         thickness=max(0.0, number(stored, "thickness", 2.0)),
         window_seconds=max(0.0, number(stored, "windowSec", 1.0)) if moves else None,
@@ -133,14 +133,14 @@ def text_content(node: Node) -> TextContent:
     box_width = node.first_number("boxWidth")
     content = node.string("content")
     return TextContent(
-        content=None if content is None else content[:MAX_TEXT_CHARACTERS],
+        content=None if content is None else content[:TEXT_CHARACTERS_MAX],
         style=_text_style(node),
         line_height=node.number_or("lineHeight", 1.2),
         paragraph_spacing=node.number_or("paragraphSpacing", 0.0),
         align=node.string("align") or "left",
         box_width=box_width if box_width is not None and box_width > 0 else None,
         stroke_over_fill=_last_flag(node, "strokeOverFill"),
-        runs=_text_runs(stored, MAX_TEXT_CHARACTERS if content is None else len(content)),
+        runs=_text_runs(stored, TEXT_CHARACTERS_MAX if content is None else len(content)),
         animators=text_animators(stored.get("__animators")),
         path=_text_path(node),
         per_character_3d=flag(node.component("Transform"), "perChar3D"),

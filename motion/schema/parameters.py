@@ -10,7 +10,7 @@ from motion.schema.stored import JsonValue, Record, finite, flag, number, record
 from motion.snapshot import EffectSnapshot, ParameterValue
 
 TIME_EFFECTS = frozenset({"echo", "wide-time", "posterize-time", "force-motion-blur"})
-MAX_DEPTH = 32
+DEPTH_MAX = 32
 
 
 def value(stored: JsonValue, depth: int = 0) -> ParameterValue:
@@ -19,7 +19,7 @@ def value(stored: JsonValue, depth: int = 0) -> ParameterValue:
         return stored
     if isinstance(stored, int | float):
         return finite(stored)
-    if depth >= MAX_DEPTH:
+    if depth >= DEPTH_MAX:
         return None
     if isinstance(stored, list):
         return tuple(value(item, depth + 1) for item in stored)

@@ -11,6 +11,7 @@ from motion.build import build
 from motion.errors import PropertyRefused
 from motion.evaluate.context import EvaluationContext, FrameContext
 from motion.evaluate.frame import shared_frame
+from motion.evaluate.nesting import NESTING_MAX
 from motion.model.composition import Composition, Plan
 from motion.model.content import InstanceContent, MediaContent
 from motion.model.layer import Layer
@@ -25,7 +26,6 @@ from motion.sound.levels import db_to_gain, percent_to_db
 from motion.sound.stretches import Stretch, audible, in_bars, through, whole, within
 from motion.sound.voice import Pause, Voice, no_pause
 
-NESTING_MAX: Final = 8
 VOICES_MAX: Final = 20_000
 REMAPS: Final = ("timeRemap", "precompTime")
 LEVEL: Final = "audioLevelDb"

@@ -10,7 +10,7 @@ import pytest
 from motion.evaluate import noise
 from motion.evaluate.cloner import Clone, cloner, clones
 from motion.evaluate.outline import Point, Polyline
-from motion.evaluate.particles import PARTICLES_LIMIT, animate, particle_field, particles
+from motion.evaluate.particles import PARTICLES_MAX, animate, particle_field, particles
 from motion.snapshot import Particle
 
 
@@ -140,7 +140,7 @@ def test_a_trail_is_the_particle_as_it_was_fading_below_all_particles() -> None:
 
 def test_trails_stay_bounded() -> None:
     crowd = {"birthRate": 5000, "lifetime": 2, "lifetimeRandom": 0, "maxParticles": 1e9}
-    assert len(emitted(2.0, **crowd, trailLength=1e9)) <= PARTICLES_LIMIT
+    assert len(emitted(2.0, **crowd, trailLength=1e9)) <= PARTICLES_MAX
     assert len(emitted(1.0, **STRAIGHT, birthRate=1, trailLength=9, trailSpacing=-1)) == 2
 
 

@@ -10,11 +10,11 @@ from motion.evaluate.expressions.code import Code, Scope
 from motion.evaluate.expressions.lexer import END, Token, tokens
 from motion.evaluate.expressions.values import ExpressionError, Value
 
-SOURCE_LIMIT = 500_000
+SOURCE_MAX = 500_000
 """Longest source text in characters."""
-NESTING_LIMIT = 32
+NESTING_MAX = 32
 """Brackets, calls and signs inside each other, and members in a row; chains of operators do not count."""
-LEVELS_LIMIT = 512
+LEVELS_MAX = 512
 """Levels of one evaluation: 512 terms of a sum pass, 513 fail."""
 
 _RANKS: tuple[frozenset[str], ...] = (
@@ -33,10 +33,10 @@ def compiled(source: str) -> Code:
     once.
     """
     try:
-        if len(source) > SOURCE_LIMIT:
+        if len(source) > SOURCE_MAX:
             raise ExpressionError("the expression is too long")
         code = _Parser(tokens(source)).program()
-        if code.height > LEVELS_LIMIT:
+        if code.height > LEVELS_MAX:
             raise ExpressionError("the expression is nested too deeply")
     except ExpressionError as error:
         return _failing(str(error))
@@ -113,7 +113,7 @@ class _Parser:
 
     def _postfix(self) -> Code:
         result = self._primary()
-        for _ in range(NESTING_LIMIT):
+        for _ in range(NESTING_MAX):
             if self._takes("."):
                 result = code.access(result, code.constant(self._name()))
             elif self._takes("["):
@@ -159,7 +159,7 @@ class _Parser:
 
     def _enter(self) -> None:
         self._nesting += 1
-        if self._nesting > NESTING_LIMIT:
+        if self._nesting > NESTING_MAX:
             raise ExpressionError("the expression is nested too deeply")
 
     def _next(self) -> Token:

@@ -11,9 +11,9 @@ from motion.evaluate.expressions.property_scope import PropertyScope
 from motion.evaluate.expressions.values import ExpressionError, Value
 from motion.evaluate.keyframes import sample_scalar
 
-NODES_LIMIT = 200_000
+NODES_MAX = 200_000
 """Most nodes that one outermost evaluation visits, including its reads from other layers."""
-HOPS_LIMIT = 16
+HOPS_MAX = 16
 """Reads of other properties inside each other."""
 
 Address = tuple[str, str]
@@ -33,7 +33,7 @@ class _Chain:
 
     def value(self, node_id: str, path: str, time: float) -> float | None:
         """Return a property's value, including its expression, or None if it has no value."""
-        if len(self.active) > HOPS_LIMIT:
+        if len(self.active) > HOPS_MAX:
             raise ChainAborted
         source = self.host.expression(node_id, path)
         if source:
@@ -56,7 +56,7 @@ class _Chain:
         try:
             code = compiled(source)
             self.nodes += code.nodes
-            if self.nodes > NODES_LIMIT:
+            if self.nodes > NODES_MAX:
                 return None
             return _component(address[1], code.run(PropertyScope(self.host, self, *address, time)))
         except (ExpressionError, RecursionError):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from motion.evaluate.expressions.mathematics import MATH
 from motion.evaluate.expressions.parser import compiled
-from motion.evaluate.expressions.property_value import NODES_LIMIT
+from motion.evaluate.expressions.property_value import NODES_MAX
 from motion.evaluate.expressions.values import ExpressionError, Value
 
 
@@ -33,7 +33,7 @@ def selector_amount(source: str, index: int, total: int, selector_value: float, 
     )
     code = compiled(source)
     try:
-        result = code.run(scope) if code.nodes <= NODES_LIMIT else None
+        result = code.run(scope) if code.nodes <= NODES_MAX else None
     except (ExpressionError, RecursionError):
         return 0.0
     return result if isinstance(result, float) and math.isfinite(result) else 0.0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
-STRING_LIMIT = 65_536
+STRING_MAX = 65_536
 """Longest string that may arise; the language has no loop, so only joining can grow one."""
 
 
@@ -92,7 +92,7 @@ def plus(a: Value, b: Value) -> Value:
         return a + b
     if _is_text_like(a) or _is_text_like(b):
         joined = text(a) + text(b)
-        if len(joined) > STRING_LIMIT:
+        if len(joined) > STRING_MAX:
             raise ExpressionError("the string is too long")
         return joined
     return number(a) + number(b)
@@ -194,7 +194,7 @@ def _is_text_like(value: Value) -> bool:
 def _joined(value: Value) -> str:
     assert isinstance(value, tuple)
     joined = ",".join("" if part is None or part is UNDEFINED else text(part) for part in value)
-    if len(joined) > STRING_LIMIT:
+    if len(joined) > STRING_MAX:
         raise ExpressionError("the string is too long")
     return joined
 

@@ -15,7 +15,7 @@ from motion.evaluate.path_ops import points, repeater, trim, wiggle
 from motion.evaluate.path_ops.stored import PathOperator
 from motion.snapshot import Run
 
-RUNS_POINT_LIMIT = 50_000
+RUN_POINTS_MAX = 50_000
 """Points that a chain may hold; beyond it the remaining operators are left out, so that no document exhausts memory."""
 
 Lines = tuple[Polyline, ...]
@@ -52,7 +52,7 @@ def apply(
     for operator in active:
         with np.errstate(all="ignore"):  # what overflows is dropped below
             changed = _STEPS[operator.type](operator, lines, time_seconds)
-        if sum(len(line.points) for line in changed) > RUNS_POINT_LIMIT:
+        if sum(len(line.points) for line in changed) > RUN_POINTS_MAX:
             break
         lines = changed
     lines = tuple(line for line in lines if line.points and all(math.isfinite(x + y) for x, y in line.points))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from motion.evaluate.outline import Point, Polyline, edge_normal
 from motion.evaluate.path_ops.stored import PathOperator
 
-STEPS_LIMIT = 200
+STEPS_MAX = 200
 """Points that an operator may put on one edge or corner."""
 
 
@@ -96,7 +96,7 @@ def rotate(x: float, y: float, angle: float) -> Point:
 
 
 def _steps(operator: PathOperator) -> int:
-    return int(min(STEPS_LIMIT, max(1.0, math.floor(operator.detail))))
+    return int(min(STEPS_MAX, max(1.0, math.floor(operator.detail))))
 
 
 def _corner(before: Point, vertex: Point, after: Point, radius: float, steps: int) -> list[Point]:

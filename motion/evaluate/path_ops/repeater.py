@@ -10,10 +10,10 @@ from motion.evaluate.outline import Point, Polyline
 from motion.evaluate.path_ops.points import rotate
 from motion.evaluate.path_ops.stored import PathOperator
 
-COPIES_LIMIT = 1000
-POINTS_LIMIT = 50_000
+COPIES_MAX = 1000
+POINTS_MAX = 50_000
 """Points that all copies together may have."""
-RUNGS_LIMIT = 10_000
+RUNGS_MAX = 10_000
 """Farthest transform that is counted out; an offset beyond it stays there."""
 
 
@@ -40,12 +40,12 @@ def repeat(operator: PathOperator, lines: tuple[Polyline, ...], time_seconds: fl
 
 
 def _copies(operator: PathOperator, points: int) -> int:
-    return int(min(COPIES_LIMIT, POINTS_LIMIT // max(1, points), math.floor(operator.copies)))
+    return int(min(COPIES_MAX, POINTS_MAX // max(1, points), math.floor(operator.copies)))
 
 
 def _transforms(operator: PathOperator, copies: int) -> list[CopyTransform]:
     """Return the transforms of all copies, each mixed from its neighbours where the ladder's offset is fractional."""
-    offset = min(float(RUNGS_LIMIT), max(-float(RUNGS_LIMIT), operator.offset))
+    offset = min(float(RUNGS_MAX), max(-float(RUNGS_MAX), operator.offset))
     low = math.floor(offset)
     ladder = _ladder(operator, low, low + copies)
     return [_mix(a, b, offset - low) for a, b in pairwise(ladder)]

@@ -20,7 +20,7 @@ from motion.evaluate.rigs.skeleton import Bone, Goal, boned, stored_bone, stored
 from motion.schema.stored import finite
 from motion.snapshot import Mesh
 
-DENSITY_LIMIT = 40
+DENSITY_MAX = 40
 """Cells along an edge: the solver works on the square of their number."""
 
 
@@ -48,7 +48,7 @@ def rig(puppet: object, skeleton: object) -> Rig | None:
     settings = pinned if pins else boned
     density, expansion = finite(settings.get("meshDensity")), finite(settings.get("meshExpansion"))
     return Rig(
-        density=int(min(float(DENSITY_LIMIT), max(1.0, 12.0 if density is None else density))),
+        density=int(min(float(DENSITY_MAX), max(1.0, 12.0 if density is None else density))),
         expansion=max(0.0, expansion or 0.0),
         pins=pins,
         bones=without_cycles(bones),
