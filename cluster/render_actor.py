@@ -197,11 +197,11 @@ def _sandboxed_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None, raster_threads: int
 ) -> TaskRunner:
     """Create the renderer on the calling thread, then restrict the thread to the sandbox."""
-    from cluster import sandbox  # noqa: PLC0415 - see above
+    from cluster import render_sandbox  # noqa: PLC0415 - see above
     from cluster.segment_maker import task_runner  # noqa: PLC0415
 
     runner = task_runner(worker_id, settings, scratch, cuda_index, raster_threads)
-    sandbox.enter(settings, scratch)
+    render_sandbox.enter(settings, scratch)
     return runner
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cluster import landlock, sandbox
+from cluster import landlock, render_sandbox
 from cluster.render_thread import RenderThread
 from cluster.segment_maker import SessionSegmentMaker
 from cluster.task_runner import TaskRunner
@@ -41,7 +41,7 @@ def inside(places: dict[str, Path], act: Callable[[], Any], **settings: Any) -> 
     outcome: list[Any] = []
 
     def run() -> None:
-        assert sandbox.enter(Settings(data_folder=places["data"], **settings), places["scratch"])
+        assert render_sandbox.enter(Settings(data_folder=places["data"], **settings), places["scratch"])
         try:
             outcome.append(act())
         except OSError as error:
@@ -67,7 +67,7 @@ def test_a_data_folder_inside_a_folder_that_is_read_stays_out_of_reach(
     held.mkdir()
     (held / "jwt-secret").write_text("secret")
     (program / ".env").write_text("DATABASE_URL=x")
-    monkeypatch.setattr(sandbox, "ROOT", program)
+    monkeypatch.setattr(render_sandbox, "ROOT", program)
     within = {**places, "data": held}
     assert inside(within, (program / "file").read_text) == "private"
     for name in (".farm/jwt-secret", ".env"):
@@ -106,7 +106,7 @@ def test_drawing_encoding_and_storing_work_in_the_sandbox_with_the_same_bytes(pl
 
     def make() -> TaskRunner:
         runner = TaskRunner("w", SessionSegmentMaker(settings, raster_threads=0), storage, places["scratch"])
-        assert sandbox.enter(settings, places["scratch"])
+        assert render_sandbox.enter(settings, places["scratch"])
         return runner
 
     def free() -> TaskRunner:
@@ -129,5 +129,5 @@ def test_the_fonts_of_an_installation_can_be_read(
     fonts = tmp_path / "fonts"
     fonts.mkdir()
     (fonts / "face.otf").write_text("outlines")
-    monkeypatch.setattr(sandbox, "fonts_folder", lambda: fonts)
+    monkeypatch.setattr(render_sandbox, "fonts_folder", lambda: fonts)
     assert inside(places, (fonts / "face.otf").read_text) == "outlines"
