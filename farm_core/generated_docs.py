@@ -1,6 +1,6 @@
 """Generate the pages of `docs/` that describe the code.
 
-`python -m farm_core.documents` writes them; a test compares them.
+`python -m farm_core.generated_docs` writes them; a test compares them.
 """
 
 from __future__ import annotations
