@@ -15,8 +15,8 @@ from motion.evaluate.particles import particle_field
 from motion.model.composition import Entry, Plan
 from motion.model.content import Content, InstanceContent, NothingContent, ShapeContent
 from motion.model.layer import Effect, Layer
+from motion.model.layer_time import Bar
 from motion.model.parity import Parity
-from motion.model.timing import Bar
 from motion.overrides import Scene, overridden
 from motion.schema.animation import NOT_ANIMATED, NodeAnimation
 from motion.schema.compositions import CompositionSettings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from motion.model.content import Content
-from motion.model.timing import Bar, LayerTime
+from motion.model.layer_time import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, LayerSnapshot, MaskPath, Material, ParameterValue
 
 if TYPE_CHECKING:

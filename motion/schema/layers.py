@@ -13,7 +13,7 @@ from motion.evaluate.rigs import rig
 from motion.migrations.mattes import structured
 from motion.model.content import Content, MediaContent, TextContent
 from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving, WideTime
-from motion.model.timing import Bar, LayerTime
+from motion.model.layer_time import Bar, LayerTime
 from motion.schema.animation import NodeAnimation
 from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import content, stored_masks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from motion.model.timing import Bar
+from motion.model.layer_time import Bar
 from motion.schema.compositions import CompositionSettings
 from motion.schema.nodes import Node
 from motion.schema.stored import Document, Record, finite, number, record, records, text

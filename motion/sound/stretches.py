@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from motion.model.timing import Bar
+from motion.model.layer_time import Bar
 
 SLOWEST: Final = 0.02
 """Slower pieces are silent (format/audio.md 2.4)."""

@@ -15,8 +15,8 @@ from motion.evaluate.nesting import NESTING_MAX
 from motion.model.composition import Composition, Plan
 from motion.model.content import InstanceContent, MediaContent
 from motion.model.layer import Layer
+from motion.model.layer_time import Bar
 from motion.model.parity import EXPECTED_SOUND, SoundParity
-from motion.model.timing import Bar
 from motion.schema.compositions import compositions
 from motion.schema.nodes import Node, nodes
 from motion.schema.stored import Document, finite
