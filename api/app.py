@@ -74,7 +74,9 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
     clock = clock or FollowingClock()
     links = Links(secret, clock)
     client = redis.connect(settings.redis_url)
-    database = Database(settings.database_url, POOL_CONNECTIONS, ping=False)
+    database = Database(
+        settings.database_url, POOL_CONNECTIONS, ping=False, statement_seconds=settings.statement_seconds_max
+    )
     return AppState(
         settings=settings,
         clock=clock,

@@ -17,8 +17,9 @@ from starlette.types import Scope
 
 from api.json import JSONResponse
 from api.shapes import field_hints, unknown_field
+from farm_core.db.database import was_too_slow
 from farm_core.disk_space import machine_fault
-from farm_core.errors import BadRequest, FarmError, RateLimited, Unauthorized, Unavailable
+from farm_core.errors import BadRequest, DatabaseTooSlow, FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.port import StorageUnavailable
 from motion.hints import Hints
 
@@ -80,6 +81,8 @@ def translated(error: Exception) -> FarmError:
     """Return the public error for an unexpected failure, without anything internal."""
     if isinstance(error, FarmError):
         return error
+    if was_too_slow(error):
+        return DatabaseTooSlow()
     away = OperationalError | InterfaceError | PoolTimeout | StorageUnavailable | ConnectionError | TimeoutError
     if isinstance(error, away) or machine_fault(error) is not None:
         return Unavailable()
@@ -169,4 +172,6 @@ def _headers(error: FarmError) -> dict[str, str]:
         return {"WWW-Authenticate": "Bearer"}
     if isinstance(error, RateLimited):
         return {"Retry-After": str(error.extras["retryAfterSeconds"])}
+    if isinstance(error, DatabaseTooSlow):
+        return {"Retry-After": str(error.RETRY_SECONDS)}
     return {"Retry-After": "1"} if error.status == 503 else {}

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 
 from api.errors import translated
 from console.pages import ASKS, page
+from farm_core.db.database import was_too_slow
 from farm_core.errors import FarmError
 from farm_core.telemetry.logs import logger
 
@@ -79,7 +80,7 @@ async def shown(request: Request, error: Exception) -> Response:
         return RedirectResponse(_page_above(request), 303)
     if status >= 500:
         log.error("page failed", exc_info=error)
-    advice = ADVICE.get(status, UNEXPECTED if status >= 500 else "")
+    advice = "" if was_too_slow(error) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
     if ASKS in request.headers:
         return PlainTextResponse(message, status)

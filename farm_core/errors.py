@@ -191,3 +191,15 @@ class Unavailable(FarmError):
 
     def __init__(self, message: str = "The service is not available right now. Try again.") -> None:
         super().__init__(message)
+
+
+class DatabaseTooSlow(Unavailable):
+    """A statement of the request took longer than STATEMENT_SECONDS_MAX. A client that repeats it at once slows down others."""
+
+    RETRY_SECONDS: ClassVar[int] = 30
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The database took too long for this request. Ask for less (a smaller page, a shorter period, no text search), or try "
+            "again later. If it stays, tell the operator."
+        )

@@ -174,6 +174,11 @@ class Settings(BaseSettings):
         300, ge=1, description="Limit of stills (previews, posters, thumbnails) of an account a minute."
     )
     batches_per_minute: int = Field(6, ge=1, description="Limit of batches that an account creates a minute.")
+    statement_seconds_max: float = Field(
+        15, gt=0, le=86_400,
+        description="Limit of a database statement of the API and the console, waits for locks included. A request that exceeds it gets 503. "
+        "Schedulers, commands and migrations have no limit.",
+    )  # fmt: skip
     trusted_proxies: Annotated[str, AfterValidator(_addresses)] = Field(
         "",
         description="IP addresses or networks of trusted proxies, separated by commas. Their `X-Forwarded-*` headers count: the "

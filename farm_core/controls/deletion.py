@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Table, delete, func, select
+from sqlalchemy import Table, delete, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -126,6 +126,7 @@ async def _delete_left(database: Database, storage: Storage, account_id: str, re
 async def _delete_rows(database: Database, actor: Actor, account_id: str, report: DeletionReport) -> set[str]:
     """Delete the account's remaining rows in one transaction; return the keys of the templates' documents."""
     async with database.work() as session:
+        await session.execute(text("SET LOCAL statement_timeout = 0"))  # repeating it would take as long
         await session.execute(select(col(Account.id)).where(col(Account.id) == account_id).with_for_update())
         keys = set[str]()
         for model in (Template, TemplateVersion):

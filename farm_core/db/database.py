@@ -22,6 +22,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -38,15 +39,18 @@ Result = TypeVar("Result")
 VICTIM_ATTEMPTS: Final = 5
 _VICTIM_STATES: Final = frozenset({"40P01", "40001"})
 _VICTIM_PAUSE_SECONDS: Final = 0.05
+_CANCELLED_STATE: Final = "57014"
 
 
 class Database:
     """Two connection pools: one for transactions, one for single statements. Use `work()` to change several rows in
     one transaction."""
 
-    def __init__(self, url: str, pool_connections: int = 10, *, ping: bool = True) -> None:
+    def __init__(
+        self, url: str, pool_connections: int = 10, *, ping: bool = True, statement_seconds: float | None = None
+    ) -> None:
         """Create the pools, each with up to `pool_connections`. `ping` tests every connection before use; callers
-        that repeat failed work can omit it."""
+        that repeat failed work can omit it. Postgres cancels a statement after `statement_seconds` (`was_too_slow`)."""
         half = max(1, pool_connections // 2)
         options: dict[str, Any] = {
             "poolclass": SharedPool,
@@ -72,6 +76,8 @@ class Database:
         self.engines = (self.engine, self._single)
         for engine in self.engines:
             event.listen(engine.sync_engine, "connect", _dump_lists_fast)
+            if statement_seconds is not None:
+                event.listen(engine.sync_engine, "connect", partial(_limit_statements, statement_seconds))
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._readers = async_sessionmaker(self._single, expire_on_commit=False)
 
@@ -153,6 +159,19 @@ async def _repeat_if_victim(act: Callable[[], Awaitable[Result]]) -> Result:
 def is_victim(error: DBAPIError) -> bool:
     """Return True if Postgres rolled the transaction back as a victim, so that running it again can succeed."""
     return getattr(error.orig, "sqlstate", None) in _VICTIM_STATES
+
+
+def was_too_slow(error: BaseException) -> bool:
+    """Return True if Postgres cancelled the statement, because it took longer than `statement_seconds`."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == _CANCELLED_STATE
+
+
+def _limit_statements(seconds: float, connection: Any, _record: object) -> None:
+    # Not in the connection's options: poolers such as PgBouncer refuse connections with options.
+    cursor = connection.cursor()
+    cursor.execute(f"SET statement_timeout = {max(1, round(seconds * 1000))}")
+    cursor.close()
+    connection.commit()
 
 
 def _dump_lists_fast(connection: Any, _record: object) -> None:

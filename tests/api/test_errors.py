@@ -18,7 +18,7 @@ import redis
 from structlog.testing import capture_logs
 
 from farm_core.telemetry import logs
-from tests.api.world import World, picture, template_body
+from tests.api.world import World, picture, template_body, text_template
 from tests.s3_server import BUCKET, S3Server
 
 pytestmark = pytest.mark.service
@@ -216,6 +216,19 @@ def test_a_connection_that_broke_is_replaced(own_world: World) -> None:
     kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     own_world.database.execute(kill)
     assert ada.get("/usage").status_code == 200
+
+
+def test_a_statement_that_takes_too_long_is_cancelled(start: Callable[..., World]) -> None:
+    world = start(statement_seconds_max=0.5)
+    ada = world.account()
+    template = text_template(ada)
+    with psycopg.connect(str(world.settings.database_url)) as other:
+        other.execute("LOCK TABLE templates")
+        answers = [ada.get("/templates"), ada.delete(f"/templates/{template}")]
+        for answer in answers:
+            assert "took too long" in check(answer, 503)["message"]
+            assert answer.headers["Retry-After"] == "30"
+    assert ada.get("/templates").json()["total"] == 1
 
 
 def test_an_unexpected_failure_is_a_generic_500(own_world: World) -> None:

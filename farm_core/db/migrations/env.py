@@ -22,6 +22,7 @@ def run() -> None:
         context.config.attributes["url"], poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS}
     )
     with engine.connect() as connection:
+        connection.execute(text("SET statement_timeout = 0"))  # the operator's limit for the role or the database
         connection.execute(text(f"SELECT pg_advisory_lock({_ADVISORY_LOCK})"))
         connection.execute(text(f"SET lock_timeout = '{_LOCK_TIMEOUT}'"))
         connection.commit()

@@ -92,6 +92,26 @@ def test_named_statements_are_rolled_back_with_their_transaction(database_url: s
     asyncio.run(story())
 
 
+def test_statements_are_limited_only_where_that_is_wanted(empty_database_url: str) -> None:
+    async def limits(database: Database) -> set[str]:
+        """Return the limits of both pools, also after a transaction that was rolled back."""
+        found, wanted = set(), text("SHOW statement_timeout")
+        with pytest.raises(RuntimeError):
+            async with database.work() as session:
+                found.add(str(await session.scalar(wanted)))
+                raise RuntimeError
+        async with database.work() as session, database.reading() as reading:
+            return found | {str(await session.scalar(wanted)), str(await reading.scalar(wanted))}
+
+    async def story() -> None:
+        limited, free = Database(empty_database_url, statement_seconds=1.5), Database(empty_database_url)
+        assert (await limits(limited), await limits(free)) == ({"1500ms"}, {"0"})
+        await limited.close()
+        await free.close()
+
+    asyncio.run(story())
+
+
 LISTS: Final[tuple[list[str | None], ...]] = (
     ["a"], ["a", "b"], ["job_1.0", "NULL", "{}", " a, b "], [""], ['"'], ["\\"], ['a","b'], ["a", None], ["é", "日本"], ["a\nb\t"],
     [], [None], [None, "a"], ['{"a": "b\\\\c"}', None, "NULL", '{"é": 1}'], ['{"a": "b"}', "", "\\"],

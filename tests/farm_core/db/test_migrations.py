@@ -156,3 +156,14 @@ def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empt
         farm.commit()
         migration.result(HANG_SECONDS)
     assert deadlocks(empty_database_url) == 1
+
+
+def test_the_operators_limit_of_statements_does_not_cut_a_migration(empty_database_url: str) -> None:
+    with psycopg.connect(empty_database_url, autocommit=True) as holder, ThreadPoolExecutor(1) as pool:
+        holder.execute("SELECT pg_advisory_lock(7306821)")
+        migration = pool.submit(migrate.upgrade, f"{empty_database_url}&options=-c%20statement_timeout%3D3s")
+        while holder.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:
+            time.sleep(0.02)
+        time.sleep(4)
+        holder.execute("SELECT pg_advisory_unlock(7306821)")
+        migration.result(HANG_SECONDS)
