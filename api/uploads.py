@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
@@ -15,11 +15,18 @@ from starlette.requests import ClientDisconnect, Request
 
 from api.app_state import app_state_of
 from api.header_values import parameters
-from farm_core.errors import BadRequest, PayloadTooLarge, UploadTooLarge
+from farm_core.disk_space import has_upload_room
+from farm_core.errors import BadRequest, PayloadTooLarge, Unavailable, UploadTooLarge
 from farm_core.sizes import in_words
 from farm_core.strict_json import refuse_control_characters
+from farm_core.telemetry.logs import logger
+
+_log = logger("api.uploads")
 
 FILE_FIELD: Final = "file"
+_NO_ROOM: Final = (
+    "The farm's disk has no room for such a large file now. Try again later; if it stays, tell the operator."
+)
 _FIELD_BYTES_MAX: Final = 64 * 1024
 _BOUNDARY_LENGTH_MAX: Final = 70
 """RFC 2046, 5.1.1."""
@@ -27,6 +34,8 @@ _PARTS_MAX: Final = 64
 _HEADER_BYTES_MAX: Final = 16 * 1024
 _COUNT_ON_BYTES_MAX: Final = 512 * 1024 * 1024
 _REST_BYTES_MAX: Final = 10 * 1024 * 1024
+_CHECKED_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of a file between two looks at the free space of the disk."""
 
 
 @dataclass(slots=True)
@@ -61,7 +70,7 @@ async def _stored(request: Request, limit_bytes: int | None) -> AsyncIterator[Up
 
 async def _feed(request: Request, body: _Body) -> None:
     parser = MultipartParser(_boundary(request), body.callbacks())
-    size = 0
+    size, next_check = 0, _CHECKED_BYTES
     try:
         async for chunk in request.stream():
             parser.write(chunk)
@@ -70,6 +79,13 @@ async def _feed(request: Request, body: _Body) -> None:
                 raise UploadTooLarge(body.limit_bytes, body.file_bytes)
             if size - body.file_bytes > _REST_BYTES_MAX:
                 raise PayloadTooLarge(f"The form holds more than {in_words(_REST_BYTES_MAX)} beside its file.")
+            if body.file_bytes >= next_check and not body.is_too_large:
+                next_check += _CHECKED_BYTES
+                if not has_upload_room():
+                    _log.error(
+                        "an upload was cut off: the disk of temporary files is nearly full", bytes=body.file_bytes
+                    )
+                    raise Unavailable(_NO_ROOM)
         parser.finalize()
     except MultipartParseError:
         raise BadRequest("The multipart body is malformed.") from None
@@ -118,14 +134,19 @@ class _Body:
             "on_end": self._end,
         }
 
+    @property
+    def is_too_large(self) -> bool:
+        """Return True if the file exceeds its limit. Further bytes are not written."""
+        return self.limit_bytes is not None and self.file_bytes > self.limit_bytes
+
     def upload(self, path: Path) -> Upload:
         """Return the complete upload."""
         if not self._ended:
             raise BadRequest("The multipart body is malformed or was cut off.")
         if not self._seen_file:
             raise BadRequest(f"The form has no file in a field named {FILE_FIELD!r}.")
-        if self.limit_bytes is not None and self.file_bytes > self.limit_bytes:
-            raise UploadTooLarge(self.limit_bytes, self.file_bytes)
+        if self.is_too_large:
+            raise UploadTooLarge(cast(int, self.limit_bytes), self.file_bytes)
         try:
             fields = {name: value.decode() for name, value in self._fields.items()}
         except UnicodeDecodeError:
@@ -166,7 +187,7 @@ class _Body:
         chunk = data[start:end]
         if self._is_file:
             self.file_bytes += len(chunk)
-            if self.limit_bytes is None or self.file_bytes <= self.limit_bytes:
+            if not self.is_too_large:
                 self._file.write(chunk)
         elif self._name is not None:
             kept = self._fields[self._name]

@@ -352,6 +352,20 @@ def test_a_full_disk_of_temporary_files_is_a_503_that_may_be_tried_again(
     assert own_world.client.get("/api/ready").json()["checks"]["storage"] is False
 
 
+def test_a_large_upload_leaves_space_for_others(own_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada, measured = own_world.account(), shutil.disk_usage
+    for free, status in ((900_000_000, 503), (1_100_000_000, 400)):
+        monkeypatch.setattr(
+            shutil, "disk_usage", lambda of, free=free: measured(of)._replace(total=20_000_000_000, free=free)
+        )
+        answer = check(ada.upload(bytes(9_000_000)), status)
+        assert ("no room for such a large file" in answer["message"]) == (status == 503)
+        assert ada.upload(picture()).status_code == 201
+    own_world.limit(ada.account_id, maxUploadBytes=1_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(free=900_000_000))
+    assert check(ada.upload(bytes(9_000_000)), 413)["code"] == "upload_too_large"
+
+
 @pytest.mark.parametrize("path", ["/", "/api"])
 def test_the_first_page_leads_on(world: World, path: str) -> None:
     answer = world.client.get(path)
