@@ -59,6 +59,8 @@ UPLOADS: Final = 8
 """Most concurrent large bodies (in memory) and uploads (on disk) of an account in one process."""
 SLOT_SECONDS: Final = 60.0
 """Time that a request waits for a slot before it is refused."""
+BULK_SECONDS: Final = 15.0
+"""Time that a page waits for another action on all renders that match. Each of them can read all renders of the account."""
 
 PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, batches)
 """Routers under `/api/v1`."""
@@ -94,6 +96,7 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
         sandbox=Sandbox(),
         large_bodies=ConcurrencyLimit(LARGE_BODIES, SLOT_SECONDS, "Too many large requests of this account at once."),
         uploads=ConcurrencyLimit(UPLOADS, SLOT_SECONDS, "Too many uploads of this account at once."),
+        bulk_actions=ConcurrencyLimit(1, BULK_SECONDS, "Another action on many renders of this account is running."),
     )
 
 

@@ -43,6 +43,7 @@ class AppState:
     sandbox: Sandbox
     large_bodies: ConcurrencyLimit
     uploads: ConcurrencyLimit
+    bulk_actions: ConcurrencyLimit
 
 
 def app_state_of(request: HTTPConnection) -> AppState:

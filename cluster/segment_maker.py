@@ -29,6 +29,8 @@ from scheduler.ports import SegmentAssignment, StillAssignment, VideoFormat
 _log = logs.logger(__name__)
 OPENED_MAX: Final = 4
 """Open documents to cache: a worker mostly gets segments of the same few jobs."""
+SOUND_BYTES_MAX: Final = 2_000_000_000
+"""Space on disk of sound that the pictures of idle open documents show. A document can have 2.8 GB."""
 
 
 class _DocumentKey(NamedTuple):
@@ -135,10 +137,17 @@ class SessionSegmentMaker:
         return documents[key]
 
     def _close_surplus(self, documents: OrderedDict[_DocumentKey, OpenDocument]) -> None:
-        """Close documents to make room for one more. Documents of paused segments stay open."""
-        idle = [key for key, opened in documents.items() if opened not in self._in_use]
-        for key in idle[: max(0, len(documents) - OPENED_MAX + 1)]:
+        """Close documents to make room for one more, first the oldest. Documents of paused segments stay open."""
+        for key in self._idle(documents)[: max(0, len(documents) - OPENED_MAX + 1)]:
             documents.pop(key).close()
+        for kept in (self._opened_stills, self._opened):
+            for key in self._idle(kept):
+                sounds = (one.scratch_bytes for one in (*self._opened_stills.values(), *self._opened.values()))
+                if sum(sounds) > SOUND_BYTES_MAX and kept[key].scratch_bytes:
+                    kept.pop(key).close()
+
+    def _idle(self, documents: OrderedDict[_DocumentKey, OpenDocument]) -> list[_DocumentKey]:
+        return [key for key, opened in documents.items() if opened not in self._in_use]
 
 
 def task_runner(

@@ -161,6 +161,11 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         )  # fmt: skip
         return bounded(found)
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Return the space on disk of sound that the pictures show. It is freed when the document is closed."""
+        return self._sounds.scratch_bytes
+
     def _source_name(self, source: str) -> str:
         """Return the layer name of a source for warnings, because a farm's media addresses mean nothing to users."""
         layer, shown = self.composition.layer_showing(source), source[:SOURCE_SHOWN_MAX]

@@ -166,6 +166,11 @@ class AnalysedSounds:
             samples[:] = file.read(first, WINDOW)[:, 0]
         return magnitudes(samples)
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Return the size of the decoded files."""
+        return sum(file.scratch_bytes for file in self._files.values() if file is not None)
+
     def close(self) -> None:
         """Free the decoded files."""
         self._files.clear()
@@ -236,6 +241,11 @@ class FileSound:
     def channels(self) -> int:
         """Return the number of channels, 1 or 2."""
         return int(self._samples.shape[1])
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Return the size of its scratch file, holes included."""
+        return int(self._samples.nbytes)
 
     def read(self, first: int, count: int) -> Samples:
         """Return sample frames [first, first + count), which must lie within the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -65,11 +66,14 @@ ACTIONS: Final = {
 
 
 @router.get("/actions/{name}")
-async def confirm(request: Request, viewer: ViewerOf, work: Reading, name: str, filters: FiltersOf) -> Response:
+async def confirm(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, name: str, filters: FiltersOf
+) -> Response:
     """Show how many renders match the filters and ask to confirm the action on all of them."""
     action = _action(viewer, name)
     chosen = _matching(viewer, filters)
-    count = await jobs.count(work, chosen, _among(action, filters))
+    async with state.bulk_actions.slot(viewer.account.id):
+        count = await jobs.count(work, chosen, _among(action, filters))
     return page(
         request, "renders/confirm.html", action=action, filters=filters, count=count, title=f"{action.verb} renders"
     )
@@ -87,10 +91,11 @@ async def act(
         chosen = _matching(viewer, filters)
     else:
         chosen = JobFilter(account_id=viewer.account_id, ids=await selected(request))
-    if action.act is jobs.retry and not viewer.operator:
-        async with state.database.reading() as session:
-            await _respect_quota(session, viewer, chosen, state.clock.now())
-    changed = await action.act(state.database, viewer.actor, chosen)
+    async with state.bulk_actions.slot(viewer.account.id) if scope == "matching" else nullcontext():
+        if action.act is jobs.retry and not viewer.operator:
+            async with state.database.reading() as session:
+                await _respect_quota(session, viewer, chosen, state.clock.now())
+        changed = await action.act(state.database, viewer.actor, chosen)
     is_of_table = (
         action.act is jobs.retry and filters.batch
     )  # show the table's progress, not what is left of the failed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -78,6 +79,35 @@ def asking(world: World) -> int:
     row = world.database.execute(_ASKING).fetchone()
     assert row is not None
     return int(row[0])
+
+
+def test_an_account_searches_all_its_renders_for_one_action_at_a_time(
+    start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each search can keep a core of Postgres busy for seconds."""
+    monkeypatch.setattr("api.app.BULK_SECONDS", 600.0)
+    world = start()
+    with (
+        signed_in(world, "hostile") as person,
+        signed_in(world, "honest") as honest,
+        ThreadPoolExecutor(FLOOD) as pool,
+        psycopg.connect(str(world.settings.database_url)) as locking,
+    ):
+        form = {"csrf": person.csrf(), "scope": "matching"}
+        locking.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")
+        path = "/renders/actions/cancel?text=a"
+        flood = [pool.submit(person.get, path) for _ in range(3)]
+        flood += [pool.submit(person.client.post, f"/console{path}", data=form) for _ in range(3)]
+        while waiting(world) < 1:
+            pass
+        other = pool.submit(honest.get, path)
+        while waiting(world) < 2:
+            pass
+        time.sleep(0.5)
+        assert waiting(world) == 2
+        locking.rollback()
+        assert other.result().status_code == 200
+        assert {one.result().status_code for one in flood} == {200, 303}
 
 
 def test_a_batch_that_is_refused_counts_as_one(start: Callable[..., World]) -> None:

@@ -24,6 +24,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.ports import Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer.documents import document, layer, track
+from tests.gpu_renderer.test_sound import RATE, write_wave
 
 VIDEO = VideoFormat(64, 36, 30, 30, None, 1.0)
 
@@ -63,6 +64,36 @@ def test_a_worker_deletes_old_media_above_its_budget_but_none_of_open_documents(
     assert kept == [f"{number}.png" for number in range(4, OPENED_MAX + 4)]
     for number in (4, 0):
         rendered(number, 2)
+
+
+@pytest.mark.gl
+def test_a_worker_closes_idle_documents_whose_sound_takes_too_much_of_its_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    write_wave(tmp_path / "a.wav", np.random.default_rng(1).uniform(-1, 1, 2 * RATE))
+    storage.put_bytes("media/a.wav", (tmp_path / "a.wav").read_bytes())
+    tone, square = layer("tone", __kind="audio"), layer("square", __kind="shape", width=60, height=30)
+    tone["components"].append(
+        {"id": "a", "type": "Audio", "props": {"__assetId": "a", "__src": "a.wav", "__duration": 1}}
+    )
+    waveform = {"sourceLayerId": "tone", "mode": "playhead-window", "windowSec": 0.1}
+    square["components"].append({"id": "fx", "type": "fx", "props": {"audioWaveform": waveform}})
+    maker = SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
+    runner = TaskRunner("w", maker, storage, tmp_path / "scratch")
+    monkeypatch.setattr("cluster.segment_maker.SOUND_BYTES_MAX", 2 * RATE * 4)
+
+    def held_after(number: int) -> int:
+        """Render a document, and return the number of scratch files that take space."""
+        key = f"frozen/{number}.json"
+        storage.put_bytes(key, orjson.dumps(document(tone, {**square, "name": f"Square {number}"})))
+        assignment = SegmentAssignment("t", "t", "j", key, {"a.wav": "media/a.wav"}, VIDEO, 0, 2)
+        report = runner.execute(assignment, lambda _: None, lambda: False)
+        assert isinstance(report, Finished), report
+        assert report.warnings == ()
+        return sum("/analysed-" in line for line in Path("/proc/self/maps").read_text().splitlines())
+
+    assert [held_after(number) for number in (1, 2, 3, 4, 3)] == [1, 2, 2, 2, 2]
 
 
 @pytest.mark.gl
