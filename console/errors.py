@@ -15,7 +15,7 @@ from api.errors import translated
 from console.pages import ASKS, page
 from farm_core.db.database import was_too_slow
 from farm_core.errors import FarmError
-from farm_core.telemetry.logs import logger
+from farm_core.telemetry.logs import in_a_line, logger
 
 log = logger("console.errors")
 ADVICE: Final = {
@@ -78,7 +78,9 @@ async def shown(request: Request, error: Exception) -> Response:
     is_page = request.method == "GET" and ASKS not in request.headers and "hx-request" not in request.headers
     if status == 405 and is_page:  # a reload, the theme buttons and Back request the address of a form that was sent
         return RedirectResponse(_page_above(request), 303)
-    if status >= 500:
+    if status == 503:  # a traceback of 14 kB for each page would fill the disk while a store is away
+        log.error("page failed", error=in_a_line(error))
+    elif status >= 500:
         log.error("page failed", exc_info=error)
     advice = "" if was_too_slow(error) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}

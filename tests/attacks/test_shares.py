@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from structlog.testing import capture_logs
 
 from farm_core.db.shares import CONNECTIONS_PER_ACCOUNT
 from tests.api.world import Someone, World, text_template
@@ -108,6 +109,20 @@ def test_an_account_searches_all_its_renders_for_one_action_at_a_time(
         locking.rollback()
         assert other.result().status_code == 200
         assert {one.result().status_code for one in flood} == {200, 303}
+
+
+def test_a_page_whose_statement_takes_too_long_says_what_to_do(start: Callable[..., World]) -> None:
+    world = start(statement_seconds_max=0.5)
+    with signed_in(world, "ada") as person, psycopg.connect(str(world.settings.database_url)) as locking:
+        locking.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")
+        with capture_logs() as lines:
+            answer = person.get("/renders?text=a")
+    assert answer.status_code == 503
+    assert "Ask for less" in answer.text
+    assert "A part of the farm is away" not in answer.text
+    (line,) = (line for line in lines if line["event"] == "page failed")
+    assert "statement timeout" in line["error"]
+    assert "exc_info" not in line, "14 kB for each page"
 
 
 def test_a_batch_that_is_refused_counts_as_one(start: Callable[..., World]) -> None:
