@@ -6,6 +6,9 @@ them and `encode/sound_track.py` encodes the mix.
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -41,6 +44,10 @@ ANALYSED_SECONDS_MAX: Final = 7200.0
 """Limit of the total duration of files whose sound the pictures show. Two hours of stereo take 2.8 GB of scratch."""
 MIXED_SECONDS_MAX: Final = 12 * 3600.0
 """Limit of the total duration of a mix's files, including silence. Twelve hours of stereo take 17 GB of scratch."""
+CHECKED_BYTES: Final = 500_000_000
+"""Bytes of a scratch file between two looks at the free space of its disk. Sound of 20 minutes takes less."""
+RESERVE_BYTES: Final = 1_000_000_000
+"""Free space that longer sound leaves, or a tenth of a small disk: other workers and Postgres may share the disk."""
 _SAMPLE_BYTES: Final = 4
 _SLACK_SECONDS = 0.1
 """Margin that is decoded around the part that a voice plays, for interpolation."""
@@ -302,9 +309,9 @@ def _write(
 ) -> tuple[int, int]:
     """Write the window. Return the channel count and the end of the decoded sound in sample frames.
 
-    Silence becomes a hole in the scratch file, which takes neither memory nor disk space.
+    Silence becomes a hole in the scratch file, which takes neither memory nor disk space. Raises OSError if the disk is nearly full.
     """
-    channels = reached = 0
+    channels = reached = unchecked_bytes = 0
     for position, samples in _placed(container):
         pause()
         channels = channels or samples.shape[1]
@@ -316,12 +323,22 @@ def _write(
         kept = samples[low - position : high - position, :channels]
         if low < high and kept.any():
             file.seek((low - first) * channels * _SAMPLE_BYTES)
-            file.write(np.ascontiguousarray(kept).tobytes())
+            unchecked_bytes += file.write(np.ascontiguousarray(kept).tobytes())
+            if unchecked_bytes >= CHECKED_BYTES:
+                unchecked_bytes = 0
+                _check_room(Path(file.name))
         if end is not None and reached >= end:
             break
     reached = reached if end is None else min(reached, end)
     file.truncate(max(0, reached - first) * channels * _SAMPLE_BYTES)
     return channels, reached
+
+
+def _check_room(path: Path) -> None:
+    """Raise OSError if the disk has too little space for more sound."""
+    disk = shutil.disk_usage(path)
+    if disk.free < min(RESERVE_BYTES, disk.total // 10):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import wave
 import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import numpy.typing as npt
 import pytest
 
 from farm_core.__main__ import main
+from gpu_renderer import sound
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.encode.sound_track import pcm16, write_wav
 from gpu_renderer.sound import AnalysedSounds, JobSound, decoded, stated_seconds
@@ -222,6 +225,17 @@ def test_a_sound_is_not_left_out_because_the_disk_is_full(tmp_path: Path) -> Non
     path = write_wave(tmp_path / "a.wav", sine(1000, 1.0))
     with pytest.raises(OSError, match="No space left"):
         decoded(path, Path("/dev/full"), 0.0, float("inf"))
+
+
+def test_a_long_sound_leaves_space_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, measured = write_wave(tmp_path / "a.wav", sine(1000, 3.0)), shutil.disk_usage
+    monkeypatch.setattr(sound, "CHECKED_BYTES", 2 * RATE * 4)
+    for free, is_refused in ((900_000_000, True), (1_100_000_000, False)):
+        usage = measured(tmp_path)._replace(total=20_000_000_000, free=free)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, usage=usage: usage)
+        with pytest.raises(OSError, match="No space left") if is_refused else nullcontext():
+            assert decoded(path, tmp_path / "scratch", 0.0, float("inf")) is not None
+        assert decoded(path, tmp_path / "scratch", 0.0, 1.5) is not None
 
 
 def test_a_sound_is_not_left_out_because_the_worker_has_no_descriptors(tmp_path: Path) -> None:
