@@ -11,6 +11,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psycopg
@@ -123,11 +124,43 @@ def test_the_blocks_end_with_the_reason_if_a_render_fails_or_the_token_is_wrong(
     assert "failed: The logo is no picture." in printed and "Traceback" not in printed
 
 
+def step_for_github() -> str:
+    page = (ROOT / "docs/recipes/github-actions.md").read_text()
+    return textwrap.dedent(re.findall(r"run: \|\n(.*?)\n      - name: Attach", page, re.S)[0])
+
+
+@needs_curl
+@needs_jq
+def test_the_step_for_github_outlasts_a_farm_that_is_away(folder: Path) -> None:
+    asked: set[str] = set()
+
+    class Away(BaseHTTPRequestHandler):
+        """Answer the first request for each path with 503."""
+
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            status, body = 503, b'{"message": "The farm is away."}'
+            if self.path in asked:
+                status, body = 200, b'{"jobId": "job_1", "status": "completed"}'
+            asked.add(self.path)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b"video" if status == 200 and self.path.endswith("/download") else body)
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Away) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        names = {"KEY": "k", "TEMPLATE": "tpl_1", "TAG": "v1", "GITHUB_RUN_ID": "778", "GITHUB_RUN_ATTEMPT": "1"}
+        run(["bash", "-e"], step_for_github(), folder, FARM=f"http://127.0.0.1:{server.server_port}", **names)
+    assert (folder / "release.mp4").read_bytes() == b"video"
+
+
 @needs_curl
 @needs_jq
 def test_the_step_for_github_renders_or_ends_with_the_answer(rendering: World, folder: Path) -> None:
-    page = (ROOT / "docs/recipes/github-actions.md").read_text()
-    step = textwrap.dedent(re.findall(r"run: \|\n(.*?)\n      - name: Attach", page, re.S)[0])
+    step = step_for_github()
     assert "${{" not in step, "what a caller can name, such as a tag, must not become code of the shell"
     ada = rendering.account()
     template = text_template(ada)
