@@ -48,8 +48,9 @@ def test_a_project_is_imported_rendered_and_downloaded(farm: FarmClient, ada: So
     (ada.world.settings.data_folder / "storage/objects/results").mkdir(parents=True)
     (ada.world.settings.data_folder / "storage/objects/results/x.mp4").write_bytes(b"video")
     ada.world.move(job.job_id, "completed", video_key="results/x.mp4", progress=100)
-    done = farm.wait(job.job_id)
-    assert (done.status, done.metadata) == ("completed", {"order": 1})
+    seen: list[float] = []
+    done = farm.wait(job.job_id, on_job=lambda one: seen.append(one.progress))
+    assert (done.status, done.metadata, seen) == ("completed", {"order": 1}, [100])
     assert farm.download(job.job_id, tmp_path / "out/card.mp4").read_bytes() == b"video"
     assert [one.job_id for one in farm.renders()] == [job.job_id]
 
@@ -151,6 +152,22 @@ def test_a_creation_is_repeated_with_the_same_key() -> None:
         assert farm.render("tpl", {}).job_id == "job_1"
     assert len(transport.keys) == 4
     assert len(set(transport.keys)) == 1 and transport.keys[0]
+
+
+def test_what_is_wrong_with_the_server_or_the_key_is_said_at_once() -> None:
+    for address in ("127.0.0.1:8000", ""):
+        with pytest.raises(ValueError, match="must be an address such as"):
+            FarmClient(address, "key")
+    with pytest.raises(ValueError, match="copy it again"):
+        FarmClient("http://farm.example", "Schlüssel")
+
+    def moved(request: httpx.Request) -> httpx.Response:
+        assert request.headers["Authorization"] == "Bearer key"  # from a file that ends with a line break
+        return httpx.Response(301, headers={"Location": str(request.url).replace("http://", "https://")})
+
+    farm = FarmClient("http://farm.example", "key\n", transport=httpx.MockTransport(moved))
+    with farm, pytest.raises(ApiError, match="leads to https"):
+        farm.usage()
 
 
 def test_a_wait_outlasts_a_farm_that_is_updated() -> None:

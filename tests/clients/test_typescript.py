@@ -67,9 +67,14 @@ let ended = "";
 try { await farm.wait(job.jobId); } catch (error) { ended = error.message; }
 const away = limited(Array(7).fill("lost"))[0]; // one read is tried six times
 try { await away.wait(job.jobId); } catch (error) { ended += error.message; }
+const wrong = [];
+const silent = (_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+for (const options of [{ server: "localhost:8000" }, { server, attempts: 1, timeoutMs: 50, fetch: silent }]) {
+  try { await new FarmClient(options).getUsage(); } catch (error) { wrong.push(`${error.name}: ${error.message}`); }
+}
 const gif = Uint8Array.from(atob("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"), (one) => one.charCodeAt(0));
 const { mime } = await farm.uploadAsset({ file: new File([gif], "a.jpg", { type: "image/jpeg" }) });
-const tried = { mime, valid, checks: checks.length, unmade, makes, once };
+const tried = { mime, valid, checks: checks.length, unmade, makes, once, wrong };
 const made = { job: job.jobId, all, templates, template, code, message, cancelled: cancelled.status, ended };
 console.log(JSON.stringify({ ...made, ...tried }));
 """
@@ -102,6 +107,11 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> N
     assert result["cancelled"] == "cancelled"
     assert result["ended"].count("cancelled") == 2, result["ended"]
     assert (result["valid"], result["checks"]) == (True, 4)
-    assert (result["unmade"], result["makes"]) == ("the answer was lost", [429, "lost"])
+    lost = f"POST {own_world.origin}/api/v1/keys: no answer: the answer was lost"
+    assert (result["unmade"], result["makes"]) == (lost, [429, "lost"])
+    assert result["wrong"] == [
+        'TypeError: server must be an address such as https://farm.example.com, not "localhost:8000"',
+        f"NoAnswer: GET {own_world.origin}/api/v1/usage: no answer: none after 50 ms",
+    ]
     assert result["once"]
     assert result["mime"] == "image/gif"

@@ -128,11 +128,17 @@ class AsyncFarmClient:
         """Cancel a render unless it has ended; its status is the one that holds."""
         return await self._send(calls.cancel(job_id))
 
-    async def wait(self, job_id: str, timeout: float = 3600.0) -> Job:  # noqa: ASYNC109
-        """Wait until a render is completed. Raises RenderFailed, and TimeoutError after `timeout` seconds."""
+    async def wait(
+        self, job_id: str, timeout: float = 3600.0, on_job: Callable[[Job], object] | None = None  # noqa: ASYNC109
+    ) -> Job:  # fmt: skip
+        """Wait until a render is completed. Each answer, with status and progress, goes to `on_job`. Raises RenderFailed, and
+        TimeoutError after `timeout` seconds.
+        """
         deadline = time_of.monotonic() + timeout
         for pause in poll_pauses():
             job = await self._send(calls.job(job_id, calls.ATTEMPTS_OF_WAITING))
+            if on_job is not None:
+                on_job(job)
             if job.status == "completed":
                 return job
             if job.has_ended:

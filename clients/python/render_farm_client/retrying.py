@@ -19,8 +19,13 @@ POLL_SECONDS_MAX = 5.0
 
 def answered(call: Call[Any], answer: httpx.Response) -> Any:
     """Return the content of the answer. Raises ApiError."""
-    if answer.is_success or answer.is_redirect:
+    if answer.is_success:
         return call.read(answer)
+    if answer.has_redirect_location:
+        raise ApiError(
+            answer.status_code,
+            {"message": f"{answer.url} leads to {answer.headers['Location']}. Give the client that server."},
+        )
     try:
         body = answer.json()
     except ValueError:
@@ -54,16 +59,20 @@ def poll_pauses() -> Iterator[float]:
 
 def base_url(server: str) -> str:
     """Return the API's address, from an origin or from the address itself."""
-    bare = server.rstrip("/")
+    bare = server.strip().rstrip("/")
+    if not bare.lower().startswith(("http://", "https://")):
+        raise ValueError(f"server must be an address such as https://farm.example.com, not {server!r}")
     if bare.endswith("/v1"):
         return bare
     return f"{bare}/v1" if bare.endswith("/api") else f"{bare}/api/v1"
 
 
 def headers(key: str | None, token: str | None) -> dict[str, str]:
-    """Return the credential."""
-    credential = key or token
-    return {} if credential is None else {"Authorization": f"Bearer {credential}"}
+    """Return the credential, without the line break of the file that it may come from. Raises ValueError."""
+    credential = (key or token or "").strip()
+    if not credential.isascii():
+        raise ValueError("the key or token has letters that no key has: copy it again")
+    return {"Authorization": f"Bearer {credential}"} if credential else {}
 
 
 def _asked_pause(answer: httpx.Response) -> float:

@@ -6,10 +6,10 @@
 //     const video = await farm.downloadRender(done.jobId);
 
 import { Operations, type JobRecord, type TemplateRecord } from "./operations.js";
-import { ApiError, Transport, type Options } from "./transport.js";
+import { ApiError, NoAnswer, Transport, type Options } from "./transport.js";
 
 export * from "./operations.js";
-export { ApiError, type FieldFault, type Options } from "./transport.js";
+export { ApiError, NoAnswer, type FieldFault, type Options } from "./transport.js";
 
 const PAGE = 100;
 const PAUSE_MAX_MS = 5000;
@@ -28,18 +28,22 @@ export class FarmClient extends Operations {
     super(new Transport(options));
   }
 
-  /** Waits until a render is completed, also while the farm is away for a minute. Throws RenderFailed, and an Error after `timeoutMs`. */
-  async wait(jobId: string, timeoutMs = 3_600_000): Promise<JobRecord> {
+  /**
+   * Waits until a render is completed, also while the farm is away for a minute. Throws RenderFailed, and an Error after `timeoutMs`.
+   * Each answer, with status and progress, goes to `onJob`.
+   */
+  async wait(jobId: string, timeoutMs = 3_600_000, onJob?: (job: JobRecord) => void): Promise<JobRecord> {
     const deadline = Date.now() + timeoutMs;
     let heard = Date.now();
     for (let pause = 250; ; pause = Math.min(PAUSE_MAX_MS, pause * 1.5)) {
       try {
         const job = await this.getRender(jobId);
         heard = Date.now();
+        onJob?.(job);
         if (job.status === "completed") return job;
         if (job.status === "failed" || job.status === "cancelled") throw new RenderFailed(job);
       } catch (error) {
-        const isAway = !(error instanceof RenderFailed) && !(error instanceof ApiError && error.status < 500);
+        const isAway = error instanceof NoAnswer || (error instanceof ApiError && error.status >= 500);
         if (!isAway || Date.now() - heard > AWAY_MAX_MS) throw error;
       }
       if (Date.now() + pause > deadline) throw new Error(`render ${jobId} did not end in time`);

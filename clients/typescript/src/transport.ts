@@ -20,6 +20,8 @@ export interface Options {
   token?: string;
   /** Attempts of a request; 6 by default. */
   attempts?: number;
+  /** Longest wait for the beginning of an answer; 60,000 by default. Uploads take as long as their file needs. */
+  timeoutMs?: number;
   /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
@@ -51,13 +53,26 @@ export class ApiError extends Error {
   }
 }
 
+/** The farm could not be reached, after all attempts. `cause` has the last error. */
+export class NoAnswer extends Error {
+  constructor(call: Call, server: string, cause: unknown) {
+    const inner = cause instanceof Error ? (cause.cause ?? cause) : cause; // `fetch` says only "fetch failed" itself
+    super(`${call.method} ${new URL(call.path, server)}: no answer: ${inner instanceof Error ? inner.message || inner.name : String(inner)}`, { cause });
+    this.name = "NoAnswer";
+  }
+}
+
 const FIRST_PAUSE_MS = 250;
+const TIMEOUT_MS = 60_000;
 const MADE_TWICE = ["/api/v1/keys", "/api/v1/templates", "/api/v1/templates/import"];
 
 export class Transport {
   private readonly fetch: typeof fetch;
 
   constructor(private readonly options: Options) {
+    if (!/^https?:\/\//i.test(options.server) || !URL.canParse(options.server)) {
+      throw new TypeError(`server must be an address such as https://farm.example.com, not ${JSON.stringify(options.server)}`);
+    }
     this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   }
 
@@ -66,7 +81,7 @@ export class Transport {
     return crypto.randomUUID();
   }
 
-  /** Sends a call and reads its answer. Throws ApiError for a failure that the farm reports. */
+  /** Sends a call and reads its answer. Throws ApiError for a failure that the farm reports, and NoAnswer. */
   async send<Answer>(call: Call): Promise<Answer> {
     const attempts = this.options.attempts ?? 6;
     const repeated = mayRepeat(call) ? [429, 502, 503, 504] : [429]; // 429: nothing was done
@@ -81,18 +96,26 @@ export class Transport {
         if (attempt >= attempts || !repeated.includes(response.status)) throw error;
         pause = Math.max(pause, 1000 * Number(response.headers.get("Retry-After")) || 0); // NaN: a proxy's date
       } catch (error) {
-        if (error instanceof ApiError || attempt >= attempts || !mayRepeat(call)) throw error;
+        if (error instanceof ApiError) throw error;
+        if (attempt >= attempts || !mayRepeat(call)) throw new NoAnswer(call, this.options.server, error);
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 
-  private once(call: Call): Promise<Response> {
+  private async once(call: Call): Promise<Response> {
     const url = new URL(call.path, this.options.server);
     for (const [name, value] of Object.entries(call.query ?? {})) {
       if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
     }
-    return this.fetch(url, { method: call.method, headers: this.headers(call), body: bodyOf(call) });
+    const abort = new AbortController();
+    const limit = this.options.timeoutMs ?? TIMEOUT_MS;
+    const timer = call.form === undefined ? setTimeout(() => abort.abort(new Error(`none after ${limit} ms`)), limit) : undefined;
+    try {
+      return await this.fetch(url, { method: call.method, headers: this.headers(call), body: bodyOf(call), signal: abort.signal });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   private headers(call: Call): Record<string, string> {
