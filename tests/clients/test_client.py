@@ -289,10 +289,17 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     ends = {node["name"] for node in flow["nodes"] if node["type"] == "n8n-nodes-base.stopAndError"}
     calls = [node for node in flow["nodes"] if node["type"] == "n8n-nodes-base.httpRequest"]
     assert all(node.get("retryOnFail") for node in calls), "a farm that is away for seconds is asked again"
-    create = next(node for node in flow["nodes"] if node["name"] == "Create render")
+    named = {node["name"]: node for node in flow["nodes"]}
+    create = named["Create render"]
     headers = create["parameters"]["headerParameters"]["parameters"]
     assert [one["name"] for one in headers] == ["Idempotency-Key"], "a request tried again renders once"
+    assert "$('Settings').item.json.key" in headers[0]["value"]
+    key = next(one for one in named["Settings"]["parameters"]["assignments"]["assignments"] if one["name"] == "key")
     parts = ("$execution.id", "$runIndex", "$itemIndex")  # each run of a loop starts with item 0
-    assert all(part in headers[0]["value"] for part in parts)
+    assert all(part in key["value"] for part in parts)
+    limits = {"Create render": 60, "Get render": 300, "Download": 150}  # requests a minute; a download is two
+    for node in calls:
+        pace = node["parameters"]["options"]["batching"]["batch"]
+        assert pace["batchSize"] * 60_000 / pace["batchInterval"] <= limits[node["name"]], node["name"]
     assert create["onError"] == "continueErrorOutput"
     assert flow["connections"]["Create render"]["main"][1][0]["node"] in ends, "a refused request ends with the answer"
