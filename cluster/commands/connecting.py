@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
 from render_farm_client import AsyncFarmClient, FarmClient
@@ -15,6 +16,7 @@ from farm_core.cli.argument_types import folder
 from farm_core.settings import settings
 from farm_core.user_error import UserError
 
+Client = TypeVar("Client")
 LOCAL: Final = "local"
 """Default account."""
 
@@ -69,11 +71,17 @@ def credential(arguments: argparse.Namespace) -> tuple[str, str]:
 
 def client(arguments: argparse.Namespace) -> FarmClient:
     """Return a client of the farm. Raises NoFarm."""
-    server, key = credential(arguments)
-    return FarmClient(server, key)
+    return _made(FarmClient, arguments)
 
 
 def async_client(arguments: argparse.Namespace) -> AsyncFarmClient:
     """Return an asynchronous client of the same farm. Raises NoFarm."""
+    return _made(AsyncFarmClient, arguments)
+
+
+def _made(kind: Callable[[str, str], Client], arguments: argparse.Namespace) -> Client:
     server, key = credential(arguments)
-    return AsyncFarmClient(server, key)
+    try:
+        return kind(server, key)
+    except ValueError as error:
+        raise NoFarm(f"--key: {error}") from None

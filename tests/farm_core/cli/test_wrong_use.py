@@ -82,6 +82,11 @@ def test_the_address_of_a_farm_is_a_web_address(
     assert f"--server: {server!r} is not an address such as https://farm.example.com" in capsys.readouterr().err
 
 
+def test_a_key_with_letters_that_no_key_has_is_refused(command_error: CommandError, folder_of_commands: Path) -> None:
+    error = command_error("mcp", "--server", "http://127.0.0.1:9", "--key", "Schlüssel")
+    assert error == "farm: --key: the key or token has letters that no key has: copy it again\n"
+
+
 def test_a_file_where_a_folder_is_meant_is_named(command_error: CommandError, folder_of_commands: Path) -> None:
     (folder_of_commands / "file").touch()
     for words in (("up",), ("account", "list")):
