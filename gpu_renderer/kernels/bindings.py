@@ -7,11 +7,12 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_float, c_int, c_ssize_t, c_void_p
 from functools import cache
+from itertools import chain, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.geometry.region import Region
+from gpu_renderer.geometry.region import Rects, Region, pixels
 from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
 from gpu_renderer.kernels.draw_ops import DrawOps, Extents, Texels
 from gpu_renderer.kernels.windows import WindowKernels
@@ -25,7 +26,7 @@ Halves = npt.NDArray[np.uint16]
 
 
 class Backdrop:
-    """Backdrop of a part of a frame. Its first pixel belongs to the part's first pixel."""
+    """Backdrop of a frame or of a part of it."""
 
     def __init__(
         self,
@@ -34,11 +35,13 @@ class Backdrop:
         linear: npt.NDArray[np.float32] | None = None,
         halves: npt.NDArray[np.uint16] | None = None,
         color: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        at: tuple[int, int] = (0, 0),
     ) -> None:
         """Set the backdrop from exactly one of `footage`, `halves` and `color`.
 
         `footage`: uint8 RGBA of shape (rows, columns, 4), with the `linear` value of each code. `halves`: patterns of
         half floats of that shape. `color`: one linear colour. All values must be exact half floats.
+        `at`: column and row of the first pixel on the frame.
         """
         pixels = footage if halves is None else halves
         assert footage is None or (linear is not None and linear.shape == (256,)), "codes have colours"
@@ -48,7 +51,8 @@ class Backdrop:
         self._keep_alive = (footage, linear, halves)
         self.packed = _Backdrop(
             None if footage is None else footage.ctypes.data, None if linear is None else linear.ctypes.data,
-            None if halves is None else halves.ctypes.data, 0 if pixels is None else pixels.strides[0], color,
+            None if halves is None else halves.ctypes.data, 0 if pixels is None else pixels.strides[0],
+            *at, color,
         )  # fmt: skip
 
 
@@ -85,7 +89,8 @@ class _Backdrop(ctypes.Structure):
     """`struct backdrop` of `draw_op.h`."""
 
     _fields_ = (
-        ("footage", c_void_p), ("linear", c_void_p), ("halves", c_void_p), ("stride", c_ssize_t), ("color", c_float * 3),
+        ("footage", c_void_p), ("linear", c_void_p), ("halves", c_void_p), ("stride", c_ssize_t),
+        ("left", c_int), ("top", c_int), ("color", c_float * 3),
     )  # fmt: skip
 
 
@@ -97,7 +102,7 @@ class Kernels:
         self._interleave, self._colour_decode = library.interleave, library.colour_decode
         self._composite, self._resample = library.composite, library.resample
         self._composite.argtypes = (
-            POINTER(_Backdrop), c_int, c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int,
+            POINTER(_Backdrop), c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_void_p, c_int,
         )  # fmt: skip
         self._display_encode.argtypes = (c_void_p, c_void_p, c_void_p, c_ssize_t, c_int, c_int)
         self._nv12.argtypes = (
@@ -181,15 +186,15 @@ class Kernels:
         )  # fmt: skip
 
     def composite(
-        self, backdrop: Backdrop, draw_ops: DrawOps, levels: Rows, picture: Rows, part: Region, thread_count: int = 1
+        self, backdrop: Backdrop, draw_ops: DrawOps, levels: Rows, picture: Rows, parts: Rects, thread_count: int = 1
     ) -> None:
-        """Composite operations over a backdrop into a part of a picture.
+        """Composite operations over a backdrop into parts of a picture.
 
-        The backdrop starts at the part's first pixel. `levels` and `picture` are as for `display_encode`. A large part is
-        divided into bands, one for each thread. Raises MemoryError.
+        `levels` and `picture` are as for `display_encode`. A large part is divided into bands, one for each thread. Raises
+        MemoryError.
         """
         self._compose(
-            backdrop, draw_ops, levels.ctypes.data, picture.ctypes.data, picture.strides[0], part, thread_count
+            backdrop, draw_ops, levels.ctypes.data, picture.ctypes.data, picture.strides[0], parts, thread_count
         )
 
     def composite_linear(
@@ -201,7 +206,7 @@ class Kernels:
         """
         stride = pixels.strides[0]
         origin = pixels.ctypes.data - part.y * stride - part.x * pixels.strides[1]
-        self._compose(backdrop, draw_ops, None, origin, stride, part, thread_count)
+        self._compose(backdrop, draw_ops, None, origin, stride, (part,), thread_count)
 
     def _compose(
         self,
@@ -210,25 +215,30 @@ class Kernels:
         levels: int | None,
         picture: int,
         stride_bytes: int,
-        part: Region,
+        parts: Rects,
         thread_count: int,
     ) -> None:
-        """Composite into the picture at an address, in bands."""
-        bands = min(thread_count, THREADS_MAX, max(1, part.width * part.height // BAND_PX))
-        tops = [part.y + part.height * band // bands for band in range(bands + 1)]
+        """Composite into the picture at an address: all small parts at once, large ones in bands."""
 
-        def composite_band(top: int, bottom: int) -> None:
+        def composite_parts(some: Rects) -> None:
             has_memory = self._composite(
-                backdrop.packed, top - part.y, draw_ops.packed, len(draw_ops.visible), levels, picture, stride_bytes,
-                part.x, top, part.right, bottom,
+                backdrop.packed, draw_ops.packed, len(draw_ops.visible), levels, picture, stride_bytes,
+                (c_int * (4 * len(some)))(*chain.from_iterable(some)), len(some),
             )  # fmt: skip
             if not has_memory:
                 raise MemoryError(f"no memory to composite {len(draw_ops.visible)} operations")
 
-        if bands == 1:
-            composite_band(part.y, part.bottom)
-        else:
-            deque(_threads().map(composite_band, tops[:-1], tops[1:]), maxlen=0)
+        large = [part for part in parts if thread_count > 1 and pixels((part,)) >= 2 * BAND_PX]
+        composite_parts(tuple(part for part in parts if part not in large) if large else parts)
+        for part in large:
+            deque(_threads().map(composite_parts, _bands(part, thread_count)), maxlen=0)
+
+
+def _bands(part: Region, thread_count: int) -> list[Rects]:
+    """Return bands of a part, one for each thread."""
+    count = min(thread_count, THREADS_MAX, pixels((part,)) // BAND_PX)
+    tops = [part.y + part.height * band // count for band in range(count + 1)]
+    return [(part._replace(y=top, height=bottom - top),) for top, bottom in pairwise(tops)]
 
 
 @cache

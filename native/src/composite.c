@@ -5,6 +5,7 @@
 #include "adjustment.h"
 #include "blending.h"
 #include "contents.h"
+#include "rows.h"
 
 // A draw operation clipped to the columns of a strip, with values that are the same for all rows.
 struct clipped_op {
@@ -90,6 +91,7 @@ static void composite_content(struct clipped_op *clipped, struct row_cache *cach
     const struct draw_op *op = clipped->op;
     clip_span(clipped->square, clipped->square_count, row, -1.0, &first, &end);
     if (clipped->outer_count) clip_span(clipped->outer, clipped->outer_count, row, 0.0, &first, &end);
+    touch(s, first - left, end - left);
     int covered_first = first, covered_end = end;
     clip_span(clipped->square, clipped->square_count, row, 1.0, &covered_first, &covered_end);
     if (covered_first >= covered_end) {
@@ -282,6 +284,7 @@ static void composite_row(struct clipped_op *clipped, struct strip *s, int row, 
     struct row_cache *cache = clipped->texels.taps ? &clipped->texels : 0;
     int first = clipped->first, end = clipped->end;
     if (op->kind == QUANTISE) {
+        touch(s, first - left, end - left);
         quantise_row(s, left, first, end);
         return;
     }
@@ -292,90 +295,59 @@ static void composite_row(struct clipped_op *clipped, struct strip *s, int row, 
         if (first >= end) return;
     }
     mark_unquantised(s, first, end);
-    switch (op->kind) {
-        case BUFFER:
-        case GLOWING_BUFFER:
-        case GLOW: composite_buffer(op, cache, s, row, left, first, end); break;
-        case ADJUST: adjust(op, s, row, left, first, end); break;
-        default: composite_content(clipped, cache, s, row, left, first, end);
+    if (op->kind < BUFFER) {
+        composite_content(clipped, cache, s, row, left, first, end);
+        return;
     }
-}
-
-static void read_backdrop(const struct backdrop *on, struct strip *s, ptrdiff_t row, int left, int count) {
-    if (on->footage) {
-        const uint8_t *pixels = on->footage + row * on->stride + 4 * (ptrdiff_t)left;
-        for (int i = 0; i < count; i++) {
-            for (int channel = 0; channel < 3; channel++) s->backdrop[channel][i] = on->linear[pixels[4 * i + channel]];
-        }
-    } else if (on->halves) {
-        const uint16_t *pixels = (const uint16_t *)((const uint8_t *)on->halves + row * on->stride) + 4 * (ptrdiff_t)left;
-        read_half_patterns(pixels, s->interleaved, 4 * count);
-        deinterleave(s->interleaved, s->backdrop, count);
+    touch(s, first - left, end - left);
+    if (op->kind == ADJUST) {
+        adjust(op, s, row, left, first, end);
     } else {
-        for (int channel = 0; channel < 3; channel++) fill(s->backdrop[channel], on->color[channel], count);
+        composite_buffer(op, cache, s, row, left, first, end);
     }
 }
 
-INLINE uint32_t pixel_of(const uint8_t *levels, uint16_t red, uint16_t green, uint16_t blue) {
-    return levels[red] | (uint32_t)levels[green] << 8 | (uint32_t)levels[blue] << 16 | 0xff000000u;
-}
-
-#ifdef __AVX2__
-// Return 1 if eight patterns are equal, else 0.
-INLINE int are_equal(const uint16_t *patterns) {
-    __m128i all = _mm_loadu_si128((const __m128i *)patterns);
-    return _mm_movemask_epi8(_mm_cmpeq_epi16(all, _mm_broadcastw_epi16(all))) == 0xffff;
-}
-#endif
-
-static void display_encode_row(const uint8_t *restrict levels, const uint16_t *restrict red, const uint16_t *restrict green,
-                               const uint16_t *restrict blue, uint8_t *restrict picture, int count) {
-    int i = 0;
-#ifdef __AVX2__
-    for (; i + 8 <= count; i += 8) {
-        __m256i known = _mm256_set1_epi32((int)pixel_of(levels, red[i], green[i], blue[i]));
-        if (are_equal(red + i) & are_equal(green + i) & are_equal(blue + i)) {
-            _mm256_storeu_si256((__m256i *)(picture + 4 * i), known);
-            continue;
-        }
-        for (int j = i; j < i + 8; j++) {
-            uint32_t pixel = pixel_of(levels, red[j], green[j], blue[j]);
-            memcpy(picture + 4 * j, &pixel, sizeof pixel);
-        }
-    }
-#endif
-    for (; i < count; i++) {
-        uint32_t pixel = pixel_of(levels, red[i], green[i], blue[i]);
-        memcpy(picture + 4 * i, &pixel, sizeof pixel);
-    }
-}
-
-// Composite operations from bottom to top over columns [left, right) and rows [top, bottom) of a backdrop whose row `backdrop_row`
-// begins at (left, top), and display-encode the result into a picture. `levels`: a level for each of the 65,536 patterns of a
-// half float. Without levels, write RGBA half floats unchanged. Works in strips of columns. Returns 0 if out of memory.
-int composite(const struct backdrop *on, int backdrop_row, const struct draw_op *ops, int count, const uint8_t *restrict levels,
-              uint8_t *restrict picture, ptrdiff_t stride, int left, int top, int right, int bottom) {
+// Composite operations over columns [left, right) and rows [top, bottom), in strips of columns. `clipped_ops`: room for `count`.
+static void composite_part(const struct backdrop *on, const struct draw_op *ops, int count, struct clipped_op *clipped_ops,
+                           const uint8_t *restrict levels, uint8_t *restrict picture, ptrdiff_t stride, int left, int top,
+                           int right, int bottom) {
     struct strip s;
-    struct clipped_op *clipped_ops = malloc((size_t)count * sizeof *clipped_ops + 1);
-    if (!clipped_ops) return 0;
+    int is_over_color = levels && !on->footage && !on->halves;
+    uint16_t patterns[3];
+    write_half_patterns(on->color, patterns, 3);
+    uint32_t pixel = levels ? pixel_of(levels, patterns[0], patterns[1], patterns[2]) : 0;
     for (int x = left, columns; x < right; x += columns) {
         columns = right - x < CHUNK ? right - x : CHUNK;
         struct clipped_op *end = clipped_ops + clip_ops(ops, count, &s, x, top, x + columns, bottom, clipped_ops);
+        if (is_over_color) read_backdrop(on, &s, 0, 0, columns);
+        s.touched = 0;
         for (int row = top; row < bottom; row++) {
-            read_backdrop(on, &s, backdrop_row + row - top, x - left, columns);
+            if (!is_over_color) read_backdrop(on, &s, row - on->top, x - on->left, columns);
             s.unquantised_first = x, s.unquantised_end = x + columns;
             for (struct clipped_op *clipped = clipped_ops; clipped < end; clipped++) {
                 if (row >= clipped->top && row < clipped->bottom) composite_row(clipped, &s, row, x);
             }
-            for (int channel = 0; channel < 3; channel++) write_half_patterns(s.backdrop[channel], s.patterns[channel], columns);
             uint8_t *shown = picture + row * stride + (levels ? 4 : 8) * (ptrdiff_t)x;
-            if (levels) {
-                display_encode_row(levels, s.patterns[0], s.patterns[1], s.patterns[2], shown, columns);
+            if (is_over_color) {
+                write_row_over_color(on->color, pixel, &s, levels, shown, columns);
             } else {
-                opaque_halves(s.patterns[0], s.patterns[1], s.patterns[2], shown, columns);
+                write_columns(&s, levels, shown, 0, columns);
             }
         }
         for (struct clipped_op *clipped = clipped_ops; clipped < end; clipped++) free(clipped->texels.taps);
+    }
+}
+
+// Composite operations from bottom to top over parts of a backdrop, and display-encode the result into a picture. `parts`: column,
+// row, width and height of each part. `levels`: a level for each of the 65,536 patterns of a half float. Without levels, write RGBA
+// half floats unchanged. Returns 0 if out of memory.
+int composite(const struct backdrop *on, const struct draw_op *ops, int count, const uint8_t *restrict levels,
+              uint8_t *restrict picture, ptrdiff_t stride, const int *restrict parts, int part_count) {
+    struct clipped_op *clipped_ops = malloc((size_t)count * sizeof *clipped_ops + 1);
+    if (!clipped_ops) return 0;
+    for (const int *part = parts; part < parts + 4 * part_count; part += 4) {
+        composite_part(on, ops, count, clipped_ops, levels, picture, stride, part[0], part[1], part[0] + part[2],
+                       part[1] + part[3]);
     }
     free(clipped_ops);
     return 1;

@@ -74,7 +74,8 @@ struct backdrop {
     const uint8_t *footage;
     const float *linear;
     const uint16_t *halves;
-    ptrdiff_t stride;  // bytes
+    ptrdiff_t stride;   // bytes
+    int32_t left, top;  // of its first pixel on the frame
     float color[3];
 };
 
@@ -96,6 +97,14 @@ struct strip {
     float interleaved[4 * CHUNK];           // RGBA of one pixel after the other
     uint16_t patterns[3][CHUNK];            // half floats
     int32_t unquantised_first, unquantised_end;  // columns outside this range are quantised to 8 bits
+    uint64_t touched;                       // blocks of the row on which operations were composited, the first in the lowest bit
 };
+
+enum { BLOCK = CHUNK / 64 };  // columns of a block
+
+// Add columns [first, end) of a strip to its touched blocks.
+INLINE void touch(struct strip *s, int first, int end) {
+    if (first < end) s->touched |= (UINT64_MAX >> (63 - (end - 1) / BLOCK)) & (UINT64_MAX << first / BLOCK);
+}
 
 #endif

@@ -72,9 +72,9 @@ class BackdropCache:
             self._kernels.composite_linear(backdrop, draw_ops, into, part, self._painter.thread_count)
         self._list = below
 
-    def backdrop(self, part: Region) -> Backdrop:
-        """Return the cached pixels of a part of the frame."""
-        return Backdrop(halves=self._halves[part.y :, part.x :])
+    def backdrop(self) -> Backdrop:
+        """Return the cached pixels of the frame."""
+        return Backdrop(halves=self._halves)
 
     def forget(self) -> None:
         """Clear the cache."""

@@ -32,7 +32,7 @@ from gpu_renderer.kernels.draw_ops import DrawOp, DrawOps
 from gpu_renderer.opengl.targets import Target
 
 BackdropOf = Callable[[Region], Backdrop]
-"""Function from a part of the frame to the backdrop of the kernel operations."""
+"""Function from a part of the frame to its backdrop below the kernel operations."""
 
 
 @dataclass(slots=True)
@@ -139,6 +139,7 @@ class CpuCompositor:
             if count == len(display_list.operations) > 0:
                 self._draw_with_opengl(display_list, frame, rects, stable_count, bottom)
                 return
+            backdrop: Backdrop | BackdropOf
             if count == 1 and video_backdrop is not None:
                 backdrop = video_backdrop
             elif count == 0 and self._background is not None:
@@ -146,11 +147,16 @@ class CpuCompositor:
                 backdrop = self._prefix_backdrop(self._backdrop_cache, display_list, layers, count)
             else:
                 self._backdrop_cache.draw(first_of(display_list, count), rects, stable_count, bottom)
-                backdrop = self._backdrop_cache.backdrop
+                backdrop = self._backdrop_cache.backdrop()
             draw_ops = self._draw_ops(display_list, layers, count, rects)
-        frame.blank(without(rects, (display_list.scene.clip,)))
-        for part in shared(rects, display_list.scene.clip):
-            frame.composite(backdrop(part), draw_ops, part, display_list.scene.color)
+        if display_list.scene.clip != frame.region:
+            frame.blank(without(rects, (display_list.scene.clip,)))
+        parts = shared(rects, display_list.scene.clip)
+        whole = (
+            ((backdrop, parts),) if isinstance(backdrop, Backdrop) else ((backdrop(part), (part,)) for part in parts)
+        )
+        for below, some in whole:
+            frame.composite(below, draw_ops, some, display_list.scene.color)
 
     def _opengl_count(self, display_list: DisplayList, layers: KernelLayers) -> int:
         """Return the number of operations up to the highest one that the kernels cannot composite."""
@@ -196,17 +202,16 @@ class CpuCompositor:
 
     def _prefix_backdrop(
         self, cache: BackdropCache, display_list: DisplayList, layers: KernelLayers, count: int
-    ) -> BackdropOf:
+    ) -> Backdrop:
         """Return the backdrop above `count` cached operations: the background, or the stable prefix."""
         assert self._background is not None, "the kernels composite it"
         if count == 0 and not self._background:
-            plain = plain_backdrop(self._painter, display_list)
-            return lambda _part: plain
+            return plain_backdrop(self._painter, display_list)
         below = first_of(display_list, count)
         if not cache.holds(below):
             above = self._draw_ops(below, layers, 0, (display_list.scene.frame,))
             cache.composite(below, DrawOps((*self._background, *above.visible)))
-        return cache.backdrop
+        return cache.backdrop()
 
     def _begin(self, display_list: DisplayList, layers: KernelLayers) -> None:
         """Clear the known operations if the base has changed."""
@@ -228,11 +233,11 @@ class CpuCompositor:
         """Return the video's pixels, resampled to the frame if needed, or None if that needs OpenGL."""
         linear = linear_codes(self._painter)
         if video.is_own_size:
-            return lambda part: Backdrop(footage=video.shown.pixels_of(part), linear=linear)
+            return lambda part: Backdrop(footage=video.shown.pixels_of(part), linear=linear, at=part[:2])
         by = self._filters.find(video.shown.upright_size, video.quad, video.crop, frame.region)
         if by is None:
             return None
         video.shown.resample(by.columns, by.rows, frame.read())
         return lambda part: Backdrop(
-            footage=np.array(frame.read()[part.y : part.bottom, part.x : part.right]), linear=linear
+            footage=np.array(frame.read()[part.y : part.bottom, part.x : part.right]), linear=linear, at=part[:2]
         )

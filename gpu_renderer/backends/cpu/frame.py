@@ -66,10 +66,10 @@ class CpuFrame:
         for part in rects:
             self._pixels[part.y : part.bottom, part.x : part.right] = _BLACK
 
-    def composite(self, backdrop: Backdrop, draw_ops: DrawOps, part: Region, color: ColorManagement) -> None:
-        """Composite kernel operations over their backdrop into a part of the frame."""
+    def composite(self, backdrop: Backdrop, draw_ops: DrawOps, parts: Rects, color: ColorManagement) -> None:
+        """Composite kernel operations over their backdrop into parts of the frame."""
         levels = self._levels_of(color, is_pending=False)
-        self._kernels.composite(backdrop, draw_ops, levels, self._pixels, part, self._painter.thread_count)
+        self._kernels.composite(backdrop, draw_ops, levels, self._pixels, parts, self._painter.thread_count)
 
     def read(self) -> npt.NDArray[np.uint8]:
         """Return the pixels, shape (rows, columns, 4), valid until the next change."""

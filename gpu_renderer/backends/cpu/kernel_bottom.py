@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from gpu_renderer.display_list.operations import DisplayList
-from gpu_renderer.geometry.region import Rects, Region, pixels, shared
+from gpu_renderer.geometry.region import Rects, pixels, shared
 from gpu_renderer.kernels.bindings import BAND_PX, Backdrop, Halves, Kernels
 from gpu_renderer.kernels.draw_ops import DrawOps
 from gpu_renderer.opengl.painter import BAND_BYTES, Painter, bands
@@ -32,7 +30,7 @@ def bottom_count(display_list: DisplayList, first_opengl: int) -> int:
 def upload(
     painter: Painter,
     kernels: Kernels,
-    backdrop_of: Callable[[Region], Backdrop],
+    backdrop: Backdrop,
     draw_ops: DrawOps,
     into: Target,
     rects: Rects,
@@ -45,6 +43,6 @@ def upload(
     painter.finish()
     for band in bands(shared(rects, into.region), texel_bytes, band_bytes):
         linear = room[: 4 * band.width * band.height].reshape(band.height, band.width, 4)
-        kernels.composite_linear(backdrop_of(band), draw_ops, linear, band, threads)
+        kernels.composite_linear(backdrop, draw_ops, linear, band, threads)
         place = band._replace(x=band.x - into.region.x, y=band.y - into.region.y)
         painter.calls.write_texels(into.texture, place, linear.ctypes.data)

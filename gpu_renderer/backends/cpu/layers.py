@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from gpu_renderer.display_list.operations import (
     DrawBuffer,
     DrawDepthGroup,
     DrawQuad,
+    Layer,
     Operation,
 )
 from gpu_renderer.display_list.paint import Filter, Image, Shape
@@ -46,7 +48,7 @@ class KernelLayers:
     @staticmethod
     def stays(operation: Operation) -> bool:
         """Return True if an operation's kernel operations depend only on the operation and the list's base."""
-        if not isinstance(operation, DrawQuad) or not operation.layer.step.is_bare:
+        if not _is_bare(operation):
             return False
         paint = operation.layer.paint
         return isinstance(paint, Shape) or (isinstance(paint, Image) and isinstance(paint.pixels, np.ndarray))
@@ -54,8 +56,11 @@ class KernelLayers:
     def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
         """Return the kernel operations of the list's operation at `index`, or None if it needs OpenGL.
 
-        The operation's kind and content decide.
+        The operation's kind and content decide. A bare layer must suit the kernels.
         """
+        if _is_bare(operation):
+            made = self._bare(operation.layer)
+            return None if made is None else (made,)
         if index not in self._made:
             found = self._found(operation, f"/{index}")
             known = None if found is None else [op for op in found if op is not None]
@@ -76,12 +81,17 @@ class KernelLayers:
 
     def suits(self, operation: Operation, index: int) -> bool:
         """Return True if the kernels can composite an operation."""
-        if isinstance(operation, DrawQuad) and operation.layer.step.is_bare and operation.layer.paint is not None:
-            layer = operation.layer
-            is_over = routing.fixed_function(layer.step) == "over"
-            is_placed = layer.placed is None or is_within_limits(layer.placed.quad)
-            mask = self._contents.filter(layer.step, layer.scene).mask
-            return is_over and is_placed and self._texels.suit(operation.layer.paint, mask)
+        if _is_bare(operation):
+            layer, paint = operation.layer, operation.layer.paint
+            if routing.fixed_function(layer.step) != "over":
+                return False
+            if paint is None:
+                return True
+            if layer.placed is not None and not is_within_limits(layer.placed.quad):
+                return False
+            return isinstance(paint, Shape) or self._texels.suit(
+                paint, self._contents.filter(layer.step, layer.scene).mask
+            )
         return self.of(operation, index) is not None
 
     def _found(self, operation: Operation, cache_path: str) -> Found | None:
@@ -97,19 +107,15 @@ class KernelLayers:
         if not routing.lies_over(operation):
             return None
         if isinstance(operation, DrawQuad):
-            return [self._bare(operation) if operation.layer.step.is_bare else self._quad(operation, cache_path)]
+            return [self._plane(self._buffers.plane(operation.layer, cache_path))]
         return self._buffer(operation, cache_path) if isinstance(operation, DrawBuffer) else None
 
-    def _bare(self, operation: DrawQuad) -> DrawOp | None:
-        layer = operation.layer
+    def _bare(self, layer: Layer) -> DrawOp | None:
         if layer.paint is None or layer.placed is None:
             return NOTHING
         style = Style(layer.step.opacity, self._contents.filter(layer.step, layer.scene))
         paint = smooth(layer.paint)
         return of_drawable(paint, layer.placed.quad, self._texels, self._within, style, known=layer.placed)
-
-    def _quad(self, operation: DrawQuad, cache_path: str) -> DrawOp | None:
-        return self._plane(self._buffers.plane(operation.layer, cache_path))
 
     def _plane(self, plane: ProjectedPlane) -> DrawOp | None:
         if plane.shown is None:
@@ -146,3 +152,8 @@ class KernelLayers:
             return [behind]
         style = Style(step.opacity, self._contents.filter(step, layer.scene), is_smooth=False)
         return [behind, of_drawable(content, quad_of(content, step.placement), self._texels, self._within, style)]
+
+
+def _is_bare(operation: Operation) -> TypeGuard[DrawQuad]:
+    """Return True for content that is only placed and faded."""
+    return type(operation) is DrawQuad and operation.layer.step.is_bare

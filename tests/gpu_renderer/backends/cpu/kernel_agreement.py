@@ -86,11 +86,11 @@ def _agrees(painter: Painter, kernels: Kernels, trial: _Trial, variant: Variant,
         trial.draw(into)
         painter.finish()
         drawn = np.frombuffer(into.texture.read(), np.uint16).reshape(shape)[..., :3]
-    backdrop = Backdrop(halves=below.view(np.uint16))
+    backdrop = Backdrop(halves=below.view(np.uint16), at=_FRAME[:2])
     found = np.zeros(shape[:2] + (3,), np.uint16)
     for shift, levels in ((0, _LOW_BYTES), (8, _HIGH_BYTES)):
         picture = np.zeros(shape, np.uint8)
-        kernels.composite(backdrop, DrawOps(composited), levels, picture, _FRAME)
+        kernels.composite(backdrop, DrawOps(composited), levels, picture, (_FRAME,))
         found |= picture[..., :3].astype(np.uint16) << np.uint16(shift)
     return bool(np.abs(_floats(found) - _floats(drawn)).max() <= TOLERANCE)
 

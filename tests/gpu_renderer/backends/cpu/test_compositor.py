@@ -111,7 +111,7 @@ def test_threads_share_a_large_part(thread_count: int) -> None:
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     pictures = [np.zeros((part.bottom, part.right, 4), np.uint8) for _ in range(2)]
     for picture, count in zip(pictures, (1, thread_count), strict=True):
-        native.composite(Backdrop(halves=below), draw_ops, levels, picture, part, count)
+        native.composite(Backdrop(halves=below, at=part[:2]), draw_ops, levels, picture, (part,), count)
     assert np.array_equal(pictures[0], pictures[1])
     assert pictures[0][part.y :, part.x :].any(axis=-1).all()
 

@@ -70,7 +70,7 @@ def composited(
     op = content_op(variant, FRAME, content, matrix.columns(to_unit), opacity, None, grade)
     noise = np.random.default_rng(3).random((FRAME.height, FRAME.width, 4)).astype(np.float16).view(np.uint16)
     found = np.zeros_like(noise)
-    kernels.composite_linear(Backdrop(halves=noise), DrawOps([op]), found, FRAME, 1)
+    kernels.composite_linear(Backdrop(halves=noise, at=FRAME[:2]), DrawOps([op]), found, FRAME, 1)
     return found
 
 
