@@ -152,11 +152,11 @@ class CpuCompositor:
         if display_list.scene.clip != frame.region:
             frame.blank(without(rects, (display_list.scene.clip,)))
         parts = shared(rects, display_list.scene.clip)
-        whole = (
-            ((backdrop, parts),) if isinstance(backdrop, Backdrop) else ((backdrop(part), (part,)) for part in parts)
-        )
-        for below, some in whole:
-            frame.composite(below, draw_ops, some, display_list.scene.color)
+        if isinstance(backdrop, Backdrop):
+            frame.composite(backdrop, draw_ops, parts, display_list.scene.color)
+            return
+        for part in parts:
+            frame.composite(backdrop(part), draw_ops, (part,), display_list.scene.color)
 
     def _opengl_count(self, display_list: DisplayList, layers: KernelLayers) -> int:
         """Return the number of operations up to the highest one that the kernels cannot composite."""
