@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
@@ -46,9 +47,13 @@ def drawing_over(canvas: Canvas, composite: int) -> Iterator[tuple[skia.Canvas, 
 
 
 def color4f(color: Rgba, opacity: float = 1.0) -> skia.Color4f:
-    """Return a colour with its alpha times the opacity."""
+    """Return a colour with its alpha times the opacity.
+
+    The alpha is rounded to a byte: the reference gives its canvas the colour and the opacity as one CSS colour. Blend modes
+    other than source-over would multiply the colours by the exact opacity.
+    """
     r, g, b, a = color
-    return skia.Color4f(r, g, b, a * min(1.0, max(0.0, opacity)))
+    return skia.Color4f(r, g, b, math.floor(float(np.float32(a * min(1.0, max(0.0, opacity)) * 255)) + 0.5) / 255)
 
 
 def stroke_paint(
