@@ -159,19 +159,20 @@ def dashed_pixels(layer: Layer) -> int:
 
 
 def ribbon_pixels(layer: Layer) -> int:
-    """Return the pixels of the sides of the layer's tapered and waved strokes as `cost_px` counts them, about 0.05 us each."""
+    """Return the pixels of the sides of the layer's tapered and waved strokes as `cost_px` counts them, about 0.05 us each.
+
+    Each outline that is painted on its own draws the ribbons of all.
+    """
     content = layer.content
     if not isinstance(content, ShapeContent) or not (waves := list(_ribbon_waves(layer, content))):
         return 0
     growth = min(RUN_POINTS_MAX, math.prod(_points_of_each(layer, operator) for operator in content.operators))
     most, bare = 0.0, [(_circumference(layer), _PRIMITIVE_POINTS)]
     for paths in _shapes_over_time(layer):
-        runs = [(_total_length([outline]), _samples(outline)) for outline in paths if outline] or bare
-        most = max(
-            most,
-            sum(cost_px(min(_BEYOND_ALL, length), growth * points, *wave) for wave in waves for length, points in runs),
-        )
-    return math.floor(min(_BEYOND_ALL, most * _copies(layer, content)))
+        runs = [(min(_BEYOND_ALL, _total_length([one])), growth * _samples(one)) for one in paths if one] or bare
+        cost = sum(cost_px(length, points, *wave) for wave in waves for length, points in runs)
+        most = max(most, cost * (copies * len(runs) if apart else 1))
+    return math.floor(min(_BEYOND_ALL, most * copies))
 
 
 def expression_length(layer: Layer) -> int:
@@ -276,6 +277,8 @@ def _points_of_each(layer: Layer, operator: PathOperator) -> int:
 
 
 def _paints_apart(layer: Layer, operator: PathOperator) -> bool:
+    if operator.type == "wiggleTransform":
+        return True
     fades = operator.offset_opacity != 1.0 or _moves(layer, operator, "offsetOpacity")
     return fades or operator.offset_scale != 1.0 or _moves(layer, operator, "offsetScale")
 

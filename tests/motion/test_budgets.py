@@ -126,6 +126,14 @@ ABSURD: dict[str, tuple[dict[str, Any], str]] = {
         ),
         "Layer “Choir” has .* pixels of the sides of tapered and waved strokes",
     ),
+    "waves of copies that fade": (
+        node(
+            "Fugue",
+            geometry={"points": teeth(9)},
+            fx={"stroke": wavy(9, 2), "pathOps": [{"type": "repeater", "copies": 900, "offsetScale": 0.99}]},
+        ),
+        "Layer “Fugue” has .* pixels of the sides of tapered and waved strokes",
+    ),
     "operators": (
         node("Coil", geometry={"points": teeth(10_000)}, fx={"pathOps": [{"id": "t", "type": "twist"}] * 300}),
         "Layer “Coil” has 3,000,000 vertices that its path operators make; at most 1,500,000 are allowed.",

@@ -115,9 +115,9 @@ class _Drawing:
     def _stroke_with(self, path: skia.Path, runs: tuple[Run, ...], opacity: float, width_factor: float) -> None:
         for stroke in self._source.strokes:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
-                # In the reference, ribbons ignore the opacity and the stroke factor of a copy.
+                # In the reference, each copy draws the ribbons of all copies, at the stroke's own opacity.
                 paint = self._stroke.paint(stroke.paint, stroke.opacity)
-                self._canvas.drawPath(_ribbons(runs, stroke), paint)
+                self._canvas.drawPath(_ribbons(self._source.runs, stroke, stroke.width * width_factor), paint)
             else:
                 capped = stroke if _has_ends(self._source.primitive, runs, stroke) else replace(stroke, cap="butt")
                 self._draw_stroke(path, capped, opacity, width_factor)
@@ -144,10 +144,10 @@ def _has_ends(primitive: str, runs: tuple[Run, ...], stroke: Stroke) -> bool:
     return any(not run.closed or len({point[:2] for point in run.points}) < 2 for run in runs)
 
 
-def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> skia.Path:
+def _ribbons(runs: tuple[Run, ...], stroke: Stroke, width: float) -> skia.Path:
     path = skia.Path()
     for run in runs:
-        for points in ribbons(run, stroke.width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
+        for points in ribbons(run, width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
             path.addPoly([skia.Point(x, y) for x, y in points], True)
     return path
 

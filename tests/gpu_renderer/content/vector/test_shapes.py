@@ -195,6 +195,17 @@ def test_a_tapered_stroke_narrows_toward_its_start() -> None:
     assert at(source, 15, 3)[3] == 255
 
 
+def test_each_copy_draws_the_ribbons_of_all_copies_in_its_own_width() -> None:
+    upper, lower = (
+        run((-20, y), (0, y), (20, y), closed=False, stroke_factor=factor) for y, factor in ((-8, 1.0), (8, 0.5))
+    )
+    taper = Taper(start_width=0, start_length=0.1)
+    source = path(upper, lower, fills=(), strokes=(Stroke(WHITE, 8, opacity=0.5, taper=taper),), painted_apart=True)
+    for y in (-8, 8):
+        assert at(source, 0, y)[3] == 192  # twice half opaque
+        assert at(source, 0, y - 3)[3] == 128  # beyond the width of the lower copy
+
+
 def test_a_waved_stroke_leaves_the_line() -> None:
     line = run((-20, 0), (0, 0), (20, 0), closed=False)
     source = path(line, fills=(), strokes=(Stroke(WHITE, 2, wave=Wave(8, 40, 90)),))
