@@ -39,3 +39,13 @@ def test_a_spot_aimed_more_than_half_a_turn_back_lights_all_from_its_aim_to_the_
     assert found[MIDDLE + 1, 20] == 1.0
     assert found[MIDDLE + 20, MIDDLE] == 1.0
     assert not found[:MIDDLE, : MIDDLE + 1].any()
+
+
+def test_a_glow_is_dithered_as_a_gradient_of_a_canvas() -> None:
+    pixels = lights.wash(POINT).pixels.astype(np.float64)
+    axis = (np.arange(lights.WASH_PX) + 0.5) / MIDDLE - 1
+    near = np.clip(1 - np.hypot(axis, axis[:, None]), 0, 1)
+    off = (pixels[..., 0] - 255 * near**2)[near > 0.2]
+    assert 0.9 < np.abs(off).max() < 1.0  # rounding alone is off by half a level
+    assert abs(off.mean()) < 0.02
+    assert np.abs(pixels[..., 3] - 255 * near).max() <= 0.5

@@ -187,12 +187,16 @@ def dithered(shader: skia.Shader | None, matrix: skia.Matrix) -> skia.Shader | N
 @lru_cache(maxsize=2)
 def _dither(on_processor: bool) -> tuple[skia.RuntimeEffect, skia.Image]:
     """Return the dither effect, and an image of four times the rank of each position of the square, as 8-bit levels."""
-    y, x = np.mgrid[:_DITHER_SIDE_PX, :_DITHER_SIDE_PX]
+    level = (4 * dither_ranks(_DITHER_SIDE_PX, on_processor=on_processor)).astype(np.uint8)
+    return skia.RuntimeEffect.MakeForShader(_DITHER), image(np.dstack([level] * 3 + [np.full_like(level, 255)]))
+
+
+def dither_ranks(side: int, *, on_processor: bool) -> npt.NDArray[np.int64]:
+    """Return the rank, 0 to 63, of each pixel of a square in the dither of a CPU or GPU canvas."""
+    y, x = np.indices((side, side), dtype=np.int64)
     if on_processor:
         y = y ^ x
-    rank = (y & 1) << 5 | (x & 1) << 4 | (y & 2) << 2 | (x & 2) << 1 | (y & 4) >> 1 | (x & 4) >> 2
-    level = (4 * rank).astype(np.uint8)
-    return skia.RuntimeEffect.MakeForShader(_DITHER), image(np.dstack([level] * 3 + [np.full_like(level, 255)]))
+    return (y & 1) << 5 | (x & 1) << 4 | (y & 2) << 2 | (x & 2) << 1 | (y & 4) >> 1 | (x & 4) >> 2
 
 
 def _unit(value: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.paints import dither_ranks
 from gpu_renderer.display_list.graph import UNTINTED, Plane, Scene, Tint
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye
 from gpu_renderer.geometry import color
@@ -49,16 +50,23 @@ Grid = npt.NDArray[np.float64]
 
 @lru_cache(16)
 def wash(source: LightWash) -> Raster:
-    """Return the glow of a light: a radial ramp from its colour to transparent black, straight encoded sRGB."""
+    """Return the glow of a light: a radial ramp from its colour to transparent black, straight encoded sRGB.
+
+    The reference draws it as a gradient of a canvas, with dither, and multiplies the alpha of a spot's bytes by its cone.
+    """
     radius = max(1.0, source.radius)
     axis = (np.arange(WASH_PX) + 0.5) / WASH_PX * 2 - 1
     x, y = np.meshgrid(axis, axis)
-    near = np.clip(1 - np.hypot(x, y), 0, 1)
-    alpha = near * _cone(source, x, y) if source.light == "spot" else near
-    rgb = np.asarray(color.parse(source.color)[:3]) * 255
-    straight = np.floor(rgb * near[..., None] + 0.5) / 255
-    pixels = np.concatenate([straight * alpha[..., None], alpha[..., None]], axis=2)
-    return Raster(np.floor(pixels * 255 + 0.5).astype(np.uint8), 2 * radius, 2 * radius)
+    near = np.clip(1 - np.hypot(x, y), 0, 1)[..., None]
+    noise = dither_ranks(WASH_PX, on_processor=True)[..., None] / 64 - 63 / 128
+    alpha = np.floor(255 * near + 0.5)
+    rgb = np.asarray(color.parse(source.color)[:3]) * 255 * near * near
+    rgb = np.floor(np.clip(rgb + noise, 0, 255 * near) + 0.5)
+    if source.light == "spot":
+        straight = np.floor(255 * rgb / np.maximum(alpha, 1) + 0.5)
+        alpha = np.floor(alpha * _cone(source, x, y)[..., None] + 0.5)
+        rgb = np.floor(np.minimum(straight, 255) * alpha / 255 + 0.5)
+    return Raster(np.concatenate([rgb, alpha], axis=2).astype(np.uint8), 2 * radius, 2 * radius)
 
 
 def _cone(source: LightWash, x: Grid, y: Grid) -> Grid:
