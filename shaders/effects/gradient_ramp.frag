@@ -12,8 +12,10 @@ void main() {
     vec2 dir = direction(u_angle);
     float half_length = 0.5 * (abs(dir.x) * extent().x + abs(dir.y) * extent().y);
     float t = clamp(dot(place() - center(), dir) / (2.0 * half_length) + 0.5, 0.0, 1.0);
-    vec4 c = here(), tone = mix(u_color_a, u_color_b, t);
-    put(vec4(mix(c.rgb, tone.rgb, tone.a * clamp(u_blend / 100.0, 0.0, 1.0)), c.a));
+    vec4 under = texelFetch(u_source, pixel(), 0), tone = mix(u_color_a, u_color_b, t);
+    float alpha = tone.a * clamp(u_blend / 100.0, 0.0, 1.0);
+    vec4 over = dithered(vec4(tone.rgb, 1.0) * alpha);
+    f_color = vec4(over.rgb * under.a + under.rgb * (1.0 - alpha), under.a);
 }
 #else
 // Position of a frame pixel between the colours, 0..1: u_start, plus u_slope per px.

@@ -32,6 +32,18 @@ vec4 painted_atop(vec4 under, vec4 color, float opacity, float coverage) {
     return rounded_up(over * under.a + under * (1.0 - over.a));
 }
 
+// Dither of a canvas's gradients at this pixel, up to half a level, in the order of Skia on the processor.
+float dither() {
+    ivec2 p = ivec2(v_frame), q = ivec2(p.x, p.x ^ p.y);
+    int rank = (q.y & 1) << 5 | (q.x & 1) << 4 | (q.y & 2) << 2 | (q.x & 2) << 1 | (q.y & 4) >> 1 | (q.x & 4) >> 2;
+    return (float(rank) / 64.0 - 63.0 / 128.0) / 255.0;
+}
+
+// A premultiplied colour of a gradient, dithered.
+vec4 dithered(vec4 color) {
+    return vec4(clamp(color.rgb + dither(), 0.0, color.a), color.a);
+}
+
 // Straight colour of a premultiplied texel, as bytes over 255.
 vec4 unpremultiplied_bytes(vec4 t) {
     return t.a > 0.0 ? vec4(min(floor(t.rgb / t.a * 255.0 + 0.5), 255.0) / 255.0, t.a) : vec4(0.0);
