@@ -237,7 +237,7 @@ class LightRays(Effect):
                     (x + length * math.cos(a), y + length * math.sin(a))
                     for a in (angle - half_width, angle, angle + half_width)
                 )
-                paint = skia.Paint(AntiAlias=True, BlendMode=blend, Shader=_fading(values, (x, y), tip))
+                paint = skia.Paint(AntiAlias=True, Dither=True, BlendMode=blend, Shader=_fading(values, (x, y), tip))
                 on.drawPath(polyline([(x, y), left, right], closed=True), paint)
 
     def _rays(self, values: EffectValues, most: int, draw: Iterator[float]) -> tuple[list[tuple[float, float]], float]:

@@ -28,7 +28,7 @@ void main() {
     vec2 middle = center() + dir * (u_position / 100.0 - 0.5) * span;
     float t = dot(place() - middle, dir) / max(0.5, u_sweep_width) + 0.5;
     vec4 light = vec4(u_color.rgb, 1.0) * u_color.a * profile(t) * clamp(u_intensity / 100.0, 0.0, 1.0);
-    f_color = composited(texelFetch(u_source, pixel(), 0), light, int(floor(u_composite + 0.5)));
+    f_color = composited(texelFetch(u_source, pixel(), 0), dithered(light), int(floor(u_composite + 0.5)));
 }
 #else
 void main() {

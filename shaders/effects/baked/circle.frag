@@ -41,7 +41,8 @@ void main() {
     float shape = u_radius <= 0.0 ? 0.0 : u_thickness > 0.0 ? ring(d) : disc(d);
     vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * as_byte(u_color.a * u_opacity / 100.0);
     int operation = int(floor(u_composite + 0.5));
+    bool is_gradient = (u_feather > 0.0 || u_thickness > 0.0) && shape > 0.0;
     f_color = u_invert_circle
         ? rounded_up(composited(under, as_bytes(tone), operation)) * (1.0 - shape * tone.a)
-        : composited(under, tone * shape, operation);
+        : composited(under, is_gradient ? dithered(tone * shape) : tone * shape, operation);
 }
