@@ -84,6 +84,26 @@ def test_lines_of_a_grid_lie_on_quarters_of_a_pixel_above_and_below_only(painter
     assert found[4, 14:19].tolist() == [14, 255, 255, 255, 14]
 
 
+def test_a_strokes_color_has_its_opacity_as_a_byte(painter: Painter) -> None:
+    empty = np.zeros((64, 64, 4), np.uint8)
+    ring: dict[str, ParameterValue] = {
+        "waveCount": 1.0,
+        "maxRadius": 20.0,
+        "phase": 180.0,
+        "thickness": 8.0,
+        "fadeOut": 0.0,
+    }
+    found = baked_pixels(painter, empty, "radio-waves", color="#c4bab5", opacity=13.974, composite=2.0, **ring)
+    assert found[32, 42].tolist() == [28, 26, 26, 36]  # of the exact opacity: 27, 26, 25, 36
+
+
+def test_a_gradient_over_a_canvas_is_dithered(painter: Painter) -> None:
+    found = baked_pixels(painter, opaque(0, 0, 0, 64, 64), "gradient-ramp", colorA="#000000", colorB="#101010")
+    off = found[..., 0] - 16 * (np.arange(64) + 0.5)[:, None] / 64
+    assert 0.8 < np.abs(off).max() < 1.0  # rounding alone is off by half a level
+    assert abs(off.mean()) < 0.02
+
+
 def test_vegas_draws_on_the_outline_and_not_inside(painter: Painter) -> None:
     found = baked_pixels(painter, disc(), "vegas", segments=1.0, length=100.0, width=4.0)
     assert found[12, 32].tolist() == [255, 255, 255, 255]
