@@ -167,7 +167,8 @@ def ribbon_pixels(layer: Layer) -> int:
     if not isinstance(content, ShapeContent) or not (waves := list(_ribbon_waves(layer, content))):
         return 0
     growth = min(RUN_POINTS_MAX, math.prod(_points_of_each(layer, operator) for operator in content.operators))
-    most, bare = 0.0, [(_circumference(layer), _PRIMITIVE_POINTS)]
+    copies, apart = _copies(layer, content), any(_paints_apart(layer, operator) for operator in content.operators)
+    most, bare = 0.0, [(min(_BEYOND_ALL, _circumference(layer)), growth * _PRIMITIVE_POINTS)]
     for paths in _shapes_over_time(layer):
         runs = [(min(_BEYOND_ALL, _total_length([one])), growth * _samples(one)) for one in paths if one] or bare
         cost = sum(cost_px(length, points, *wave) for wave in waves for length, points in runs)
