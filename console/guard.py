@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app_state import app_state_of
 from console.errors import shown
 from console.pages import static_version
 from console.viewer import CHANGES_NOTHING
+from farm_core.errors import RateLimited
 from farm_core.net.addresses import subscriber
 
 REQUESTS_PER_MINUTE: Final = 3_000
@@ -65,7 +66,11 @@ class SecurityMiddleware:
             await PlainTextResponse(refusal, 403)(scope, receive, send_with_headers)
         elif not is_static and (seconds := await _wait_seconds(scope)):
             text = f"Too many requests from this address. Try again in {seconds} s."
-            await PlainTextResponse(text, 429, {"Retry-After": str(seconds)})(scope, receive, send_with_headers)
+            refused: Response = PlainTextResponse(text, 429)
+            if Headers(scope=scope).get("sec-fetch-mode") == "navigate":  # a person sees it
+                refused = await shown(Request(scope), RateLimited(seconds, text))
+            refused.headers["Retry-After"] = str(seconds)
+            await refused(scope, receive, send_with_headers)
         else:
             await self._call_app(scope, receive, send_with_headers)
 

@@ -28,19 +28,22 @@ SECONDS_MAX: Final = 3600
 INPUTS_MAX: Final = template.IMPORTED_MAX
 
 
-def published(source: str, target: str, inputs: list[dict[str, Any]], allow_private: bool) -> dict[str, Any]:
+def published(
+    source: str, target: str, inputs: list[dict[str, Any]], allow_private: bool, composition_id: str | None = None
+) -> dict[str, Any]:
     """Return the inputs of an editor's document with their targets, and the layers that cannot be fetched.
 
     `source` holds the document as JSON; `target` receives it migrated. Raises BadRequest and DocumentError.
     """
     document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
-    fields = _with_targets(document, inputs)
+    fields = _with_targets(document, inputs, composition_id)
     if lost := [f"{field.id!r} ({field.kind})" for field in fields if field.target == NO_TARGET]:
         raise BadRequest(
             f"These inputs write to no layer of the document that takes their kind: {', '.join(lost[:20])}."
         )
-    unrenderable = template.unrenderable_layers(document, fields) + _unreachable(document, fields, allow_private)
-    _check_budgets(document, None)
+    unrenderable = template.unrenderable_layers(document, fields, composition_id)
+    unrenderable += _unreachable(document, fields, allow_private, composition_id)
+    _check_budgets(document, composition_id)
     Path(target).write_bytes(storable(document))
     return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}
 
@@ -87,14 +90,16 @@ def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
     return [InputField(**{**field, "target": Target(**field["target"])}) for field in stored]
 
 
-def _with_targets(document: Document, inputs: Iterable[Mapping[str, Any]]) -> list[InputField]:
+def _with_targets(
+    document: Document, inputs: Iterable[Mapping[str, Any]], composition_id: str | None
+) -> list[InputField]:
     """Return the declared inputs with their write targets in the document.
 
     The document's own fields name the targets. Other inputs use the layer with the input's name. Only image and media
     inputs can target a source: values of other kinds are not checked as addresses, but would be fetched.
     """
-    authored = {field.id: field for field in template.authored_fields(document)}
-    layers = {field.id: field for field in template.discover(document, None, include_text=True).fields}
+    authored = {field.id: field for field in template.authored_fields(document, composition_id)}
+    layers = {field.id: field for field in template.discover(document, composition_id, include_text=True).fields}
     by_label = {(field.label, field.kind): field for field in layers.values()}
     return [
         _declared(one, (authored.get(one["id"]), layers.get(one["id"]), by_label.get((one["label"], one["kind"]))))
@@ -113,10 +118,14 @@ def _takes(target_kind: str, kind: str) -> bool:
     return (target_kind in MEDIA_KINDS) == (kind in MEDIA_KINDS)
 
 
-def _unreachable(document: Document, fields: Iterable[InputField], allow_private: bool) -> list[tuple[str, str]]:
+def _unreachable(
+    document: Document, fields: Iterable[InputField], allow_private: bool, composition_id: str | None
+) -> list[tuple[str, str]]:
     """Return layers without a public address that no input replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
-    shown = [field for field in template.discover(document).fields if field.target.node_id not in replaced]
+    shown = [
+        field for field in template.discover(document, composition_id).fields if field.target.node_id not in replaced
+    ]
     return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private))]
 
 

@@ -72,12 +72,14 @@ async def publish_version(
     caller: Caller,
     wanted: TemplateRequest | ReplacementRequest,
     former: Template,
+    composition_id: str | None = None,
 ) -> ImportedTemplate:
-    """Publish a document of the editor as a new version of the template `former`.
+    """Publish a document of the editor as a new version of the template `former`. It renders its active composition,
+    or that with the id.
 
     Raises BadRequest, UnrenderableAssets and QuotaExceeded, and what `repository.replace` raises.
     """
-    draft = await _publish(state, caller, wanted)
+    draft = await _publish(state, caller, wanted, composition_id)
     if isinstance(wanted, ReplacementRequest) and wanted.keep_choices:
         draft = replace(draft, fields=await versions.with_choices(state, caller.account.id, former, draft.fields))
     return _imported(*await _store(session, state, caller, draft, former))
@@ -171,21 +173,23 @@ def _imported(row: Template, known: Sequence[Input] | None, warnings: Sequence[s
     return ImportedTemplate(**stored, required_inputs=required, warnings=[*changes, *warnings])
 
 
-async def _publish(state: AppState, caller: Caller, wanted: TemplateRequest | ReplacementRequest) -> TemplateDraft:
+async def _publish(
+    state: AppState, caller: Caller, wanted: TemplateRequest | ReplacementRequest, composition_id: str | None = None
+) -> TemplateDraft:
     inputs = [one.model_dump(by_alias=False) for one in wanted.inputs]
     allow_private = state.settings.automation_allow_private_assets
     with tempfile.TemporaryDirectory(prefix="farm-template-") as folder:
         source, target = Path(folder, "source.json"), Path(folder, "target.json")
         await asyncio.to_thread(source.write_bytes, text_of(wanted.document))
         made = await state.sandbox.call(
-            caller.account.id, drafts.published, str(source), str(target), inputs, allow_private
+            caller.account.id, drafts.published, str(source), str(target), inputs, allow_private, composition_id
         )
         if made["unrenderable"]:
             raise UnrenderableAssets(made["unrenderable"])
         document = await asyncio.to_thread(target.read_bytes)
     return TemplateDraft(
         wanted.name or "", wanted.description, document, drafts.fields_from(made["fields"]), wanted.width, wanted.height,
-        wanted.fps, wanted.duration_seconds, None, wanted.project_id,
+        wanted.fps, wanted.duration_seconds, composition_id, wanted.project_id,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from console.renders.listing import Filters, listing
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.audit.log import record
-from farm_core.errors import BadRequest
+from farm_core.errors import BadRequest, Conflict
 from farm_core.templates import repository
 from farm_core.templates.models import Template
 
@@ -83,13 +83,16 @@ async def template_page(
 
 @router.post("/{template_id}/name")
 async def rename(
-    viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, name: Annotated[str, Form()] = ""
-) -> Response:
-    """Rename a template."""
+    viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, name: Annotated[str, Form()] = "",
+    shown: Annotated[str | None, Form()] = None,
+) -> Response:  # fmt: skip
+    """Rename a template, unless it has another name than `shown` by now."""
     row, account = await visible(work, viewer, template_id)
     former, wanted = row.name, one_line(name, "name", NAME_LENGTH_MAX)
     if not wanted:
         raise BadRequest("A template needs a name.")
+    if shown is not None and " ".join(shown.split()) != " ".join(former.split()):
+        raise Conflict(f"This template was renamed to “{former}” while you had its page open.")
     row.name, row.updated_at = wanted, state.clock.now()
     detail = {"name": wanted, "former": former, "account": account.name}
     await record(work, viewer.actor, "rename template", f"template {row.id}", detail)

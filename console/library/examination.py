@@ -10,7 +10,7 @@ from typing import Any, Final
 from api.templates import drafts
 from farm_core.strict_json import storable
 from motion import bundle, template
-from motion.schema.compositions import chosen
+from motion.schema.compositions import chosen, has_composition
 from motion.schema.stored import Document
 from motion.template import InputField
 
@@ -18,35 +18,39 @@ UNRENDERABLE_MAX: Final = 200
 """Maximum number of layers that the page names."""
 
 
-def examined(source: str, target: str, allow_private: bool, has_sound: bool) -> dict[str, Any]:
+def examined(
+    source: str, target: str, allow_private: bool, has_sound: bool, composition_id: str | None = None
+) -> dict[str, Any]:
     """Return the inputs, size, fonts and defects of a `.motion` project. Write its document to `target`.
 
-    With `has_sound` the farm renders sound, and sound is not reported as omitted.
+    `composition_id` is examined if the project has it, and else the active composition. With `has_sound` the farm renders
+    sound, and sound is not reported as omitted.
 
     Raises BadRequest and DocumentError.
     """
     from motion.build import build  # noqa: PLC0415 - brings NumPy, and the console only names this function
 
-    asked = {"composition_id": None, "include_text": True, "has_sound": has_sound}
-    draft = drafts.imported(source, target, asked, allow_private)
     document = bundle.read_file(Path(source))
+    composition_id = composition_id if has_composition(document, composition_id) else None
+    asked = {"composition_id": composition_id, "include_text": True, "has_sound": has_sound}
+    draft = drafts.imported(source, target, asked, allow_private)
     if not draft["has_media"]:
-        draft |= {"fields": [asdict(field) for field in _exposed(document)], "warnings": []}
+        draft |= {"fields": [asdict(field) for field in _exposed(document, composition_id)], "warnings": []}
         Path(target).write_bytes(storable(document))
-    settings = chosen(document)
-    unrenderable = template.unrenderable_layers(document, drafts.fields_from(draft["fields"]))
+    settings = chosen(document, composition_id)
+    unrenderable = template.unrenderable_layers(document, drafts.fields_from(draft["fields"]), composition_id)
     return draft | {
-        "name": settings.name, "width": settings.width, "height": settings.height, "fps": settings.fps,
-        "duration_seconds": settings.duration_seconds, "fonts": _fonts(document), "not_drawn": build(document).warnings,
+        "composition_id": composition_id, "composition": settings.name, "width": settings.width, "height": settings.height, "fps": settings.fps,
+        "duration_seconds": settings.duration_seconds, "fonts": _fonts(document), "not_drawn": build(document, composition_id).warnings,
         "unrenderable": unrenderable[:UNRENDERABLE_MAX], "unrenderable_count": len(unrenderable),
     }  # fmt: skip
 
 
-def _exposed(document: Document) -> Sequence[InputField]:
+def _exposed(document: Document, composition_id: str | None) -> Sequence[InputField]:
     """Return the inputs of a project without media: those that its author has exposed, and every text."""
-    authored = template.authored_fields(document)
+    authored = template.authored_fields(document, composition_id)
     targets = {field.target for field in authored}
-    found = template.discover(document, None, include_text=True).fields
+    found = template.discover(document, composition_id, include_text=True).fields
     return [*authored, *(field for field in found if field.target not in targets)]
 
 

@@ -34,6 +34,9 @@ class Findings:
     """Findings about a project before it is stored. A project with a `fault` cannot be imported."""
 
     name: str = ""
+    composition_id: str | None = None
+    """Composition of the template. None for the project's active one."""
+    composition: str = ""
     width: float = 0
     height: float = 0
     fps: float = 0
@@ -49,22 +52,24 @@ class Findings:
     """Warnings about missing fonts from the worker that drew the frame."""
     picture: bytes = b""
     """Preview frame as JPEG. Empty if no worker has drawn it."""
+    undrawn: str = ""
+    """Reason why there is no preview frame."""
     document: bytes = b""
     has_media: bool = True
     fault: str | None = None
 
 
-async def findings(state: AppState, account_id: str, path: Path, name: str) -> Findings:
-    """Check the file without drawing it. Return the import's result and problems."""
+async def findings(state: AppState, account_id: str, path: Path, name: str, composition_id: str | None) -> Findings:
+    """Check a composition of the file, or its active one, without drawing it. Return the import's result and problems."""
     with tempfile.NamedTemporaryFile(prefix="farm-import-") as target:
         options = state.settings.automation_allow_private_assets, state.settings.render_audio
         try:
-            found = await state.sandbox.call(account_id, examined, str(path), target.name, *options)
+            found = await state.sandbox.call(account_id, examined, str(path), target.name, *options, composition_id)
         except FarmError as error:
             return Findings(fault=error.text)
         document = await asyncio.to_thread(Path(target.name).read_bytes)
     return Findings(
-        name=name.strip() or found["name"], width=found["width"], height=found["height"], fps=found["fps"],
+        name=name.strip() or found["composition"], composition_id=found["composition_id"], composition=found["composition"], width=found["width"], height=found["height"], fps=found["fps"],
         duration_seconds=found["duration_seconds"], fields=fields_from(found["fields"]),
         unrenderable=[(layer, reason) for layer, reason in found["unrenderable"]],
         unrenderable_count=found["unrenderable_count"], not_drawn=found["not_drawn"],
@@ -73,12 +78,14 @@ async def findings(state: AppState, account_id: str, path: Path, name: str) -> F
 
 
 async def draw_picture(state: AppState, subject: StillSubject, found: Findings) -> Findings:
-    """Draw a preview frame on a worker. Return the findings with it, or unchanged if no worker answers."""
+    """Draw a preview frame on a worker. Return the findings with it, or with the reason why there is none."""
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, StillOptions(width=PICTURE_WIDTH, format="jpeg"))
-    except (FarmError, TimeoutError):
-        return found
+    except FarmError as error:
+        return replace(found, undrawn=error.text)
+    except TimeoutError:
+        return replace(found, undrawn=f"No worker has drawn it within {WAIT_SECONDS:g} s.")
     fonts = [line for line in still.warnings if of_line(line).code in _FONT_CODES]
     known = {*fonts, *found.not_drawn, *found.warnings}
     others = [line for line in still.warnings if line not in known]
@@ -90,14 +97,14 @@ def subject_of(found: Findings, account_id: str, origin: str, document_key: str)
     return StillSubject(
         account_id=account_id, origin=origin, document_key=document_key, width=found.width, height=found.height,
         fps=found.fps, frame_count=frame_count(found.duration_seconds, found.fps),
-        duration_seconds=found.duration_seconds, template_inputs=manifest.public(found.fields),
+        duration_seconds=found.duration_seconds, composition_id=found.composition_id, template_inputs=manifest.public(found.fields),
         template_targets=manifest.targets(found.fields),
     )  # fmt: skip
 
 
-def import_of(path: Path, name: str) -> Upload:
-    """Return the import request for the file: its active composition, with every text as an input."""
-    fields = {"includeText": "true", "compId": ""} | ({"name": name.strip()} if name.strip() else {})
+def import_of(path: Path, name: str, composition_id: str) -> Upload:
+    """Return the import request for a composition of the file, or its active one if the id is empty, with every text."""
+    fields = {"includeText": "true", "compId": composition_id} | ({"name": name.strip()} if name.strip() else {})
     return Upload(path, path.stat().st_size, None, path.name, fields)
 
 

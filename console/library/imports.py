@@ -87,7 +87,8 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
         check_upload(viewer, request, upload.fields)
         former = None if template_id is None else await service.replaceable(state, viewer.caller, template_id)
         name = upload.fields.get("name", "") if former is None else former.name
-        found = await findings(state, account_id, upload.path, name)
+        composition_id = None if former is None else former.composition_id
+        found = await findings(state, account_id, upload.path, name, composition_id)
         if found.fault is None:
             upload_id = await _store_pending(state, viewer, upload, found)
     if found.fault is None:
@@ -99,6 +100,9 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
     if former is not None and found.fault is None:
         kept = {one.id: one for one in await versions.with_choices(state, account_id, former, found.fields)}
         ticked, changes = set(kept), versions.changes(former.inputs, list(kept.values()))
+        if found.composition_id != former.composition_id:
+            gone = f"The project has no composition {former.composition_id!r}, which the template renders now."
+            changes.insert(0, f"{gone} The new version renders {found.composition!r}, the active one.")
         found = replace(found, fields=[kept.get(one.id, one) for one in found.fields])
     values: dict[str, Any] = {
         "findings": found, "upload_id": upload_id, "filename": upload.filename or "project", "former": former,
@@ -113,7 +117,10 @@ async def _confirm(
     former: Template | None,
 ) -> Response:  # fmt: skip
     form, name = await request.form(), one_line(name, "name", NAME_LENGTH_MAX)
-    template_id = await _import(state, work, viewer, upload_id, name, lambda fields: chosen(fields, form), former)
+    composition_id = str(form.get("composition", ""))
+    template_id = await _import(
+        state, work, viewer, upload_id, name, lambda fields: chosen(fields, form), former, composition_id
+    )
     action = "import template" if former is None else "replace template"
     await record(work, viewer.actor, action, f"template {template_id}", {"name": name})
     if not await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id)):
@@ -136,16 +143,17 @@ async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found:
 
 async def _import(
     state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str, choose: service.Choice,
-    former: Template | None,
+    former: Template | None, composition_id: str,
 ) -> str:  # fmt: skip
     with pending.kept(state.storage, viewer.account.id, upload_id) as path:
         try:
-            upload = import_of(path, name)
+            upload = import_of(path, name, composition_id)
             return (await service.import_bundle(work, state, viewer.caller, upload, choose, former)).id
         except NothingToExpose:
-            found = await findings(state, viewer.account.id, path, name)
+            found = await findings(state, viewer.account.id, path, name, composition_id or None)
             found = replace(found, fields=choose(found.fields))
             wanted = publication_of(found)
             if former is not None:
-                return (await service.publish_version(work, state, viewer.caller, wanted, former)).id
+                made = await service.publish_version(work, state, viewer.caller, wanted, former, found.composition_id)
+                return made.id
             return (await service.publish(work, state, viewer.caller, wanted)).id

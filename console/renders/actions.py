@@ -18,6 +18,7 @@ from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
 from console.errors import Refused
 from console.pages import page
+from console.renders.detail import detail
 from console.renders.endpoints import FiltersOf
 from console.renders.listing import PERIODS, Filters
 from console.renders.selection import selected
@@ -84,8 +85,9 @@ async def act(
     request: Request, viewer: ChangerOf, state: AppStateOf, name: str, filters: FiltersOf,
     scope: Annotated[str, Form()] = "selected",
 ) -> Response:  # fmt: skip
-    """Run the action on the selected renders, or on all that match the filters."""
+    """Run the action on the selected renders, on all that match the filters, or on the one of a render's page."""
     action = _action(viewer, name)
+    ids: tuple[str, ...] = ()
     if scope == "matching":
         _among(action, filters)
         chosen = _matching(viewer, filters)

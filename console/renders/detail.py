@@ -71,6 +71,11 @@ class Detail:
     delivery: Delivery | None
 
     @property
+    def retried_as(self) -> str | None:
+        """Return the id of the render that was created by a retry of this one."""
+        return next((str((one.detail or {}).get("job")) for one in self.events if one.event == "retry"), None)
+
+    @property
     def duration_seconds(self) -> float:
         """Return the length of the render's video."""
         return composition_of(self.job, self.template)[1]

@@ -71,8 +71,10 @@ if (videos.length === 2) {
 const SEARCH_AGAIN_MS = 3000;
 function unanswered(event) {
   if (!event.target.matches("[role=search]")) return;
-  notify("search", "The farm does not answer, so the list is not the one you asked for. The page tries again by itself.");
-  later("search", SEARCH_AGAIN_MS, () => { if (document.getElementById("notice-search")) event.target.requestSubmit(); }); // else another one was answered
+  const seconds = Number(event.detail.xhr?.getResponseHeader("retry-after")); // 0 if the farm does not answer
+  const reason = seconds ? `Too many requests from this address. Wait ${seconds} s:` : "The farm does not answer, so";
+  notify("search", `${reason} the list is not the one you asked for. The page tries again by itself.`);
+  later("search", Math.max(SEARCH_AGAIN_MS, 1000 * seconds), () => { if (document.getElementById("notice-search")) event.target.requestSubmit(); }); // else another one was answered
 }
 document.addEventListener("htmx:sendError", unanswered);
 document.addEventListener("htmx:responseError", unanswered);
@@ -82,14 +84,27 @@ document.addEventListener("htmx:afterSwap", () => notify("search", ""));
 const drop = document.querySelector("[data-drop]");
 if (drop) takeDrops(() => drop, (_place, files) => { drop.querySelector("input[type=file]").files = files; drop.requestSubmit(); });
 
-// ---- Send a form only once, even if its button is pressed again ----
+// ---- Send a form only once, even if its button is pressed again, and only to a farm that answers ----
+// Without an answer, a browser replaces the page by its own error page, and what was entered is gone.
 const SENT_MS = 10_000; // after this time the button works again: the person may have cancelled the request
+const ANSWER_MS = 8000;
 const sent = new Map(); // timers by form
-document.addEventListener("submit", (event) => {
-  if (event.defaultPrevented || event.target.method !== "post" || event.submitter?.matches("[data-download]")) return;
-  if (sent.has(event.target)) return event.preventDefault();
-  sent.set(event.target, setTimeout(() => release(event.target), SENT_MS));
-  (event.submitter || event.target.querySelector("[data-sending]"))?.setAttribute("aria-busy", "true");
+const answered = new Set(); // forms that are sent because the farm has answered
+const answers = () => fetch(import.meta.url, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) }).then((answer) => answer.ok, () => false);
+document.addEventListener("submit", async (event) => {
+  const form = event.target, button = event.submitter;
+  if (event.defaultPrevented || form.method !== "post" || answered.delete(form)) return;
+  if (sent.has(form)) return event.preventDefault();
+  sent.set(form, setTimeout(() => release(form), SENT_MS));
+  (button || form.querySelector("[data-sending]"))?.setAttribute("aria-busy", "true");
+  if (!document.getElementById("notices")) return; // where the reason would stand
+  event.preventDefault();
+  const may = await answers();
+  notify("sent", may ? "" : "Nothing was sent: the farm does not answer. What you entered is still here; try again in a moment.");
+  if (!may || button?.matches("[data-download]")) release(form);
+  if (!may) return document.getElementById("notice-sent").scrollIntoView({ block: "nearest" });
+  answered.add(form);
+  form.requestSubmit(button?.form === form ? button : null);
 });
 function release(form) {
   clearTimeout(sent.get(form));

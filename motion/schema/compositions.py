@@ -61,7 +61,7 @@ def chosen(document: Document, composition_id: str | None = None) -> Composition
     """
     table = _table(document)
     if composition_id is not None:
-        if composition_id not in table or not _has_node(document, composition_id):
+        if not has_composition(document, composition_id):
             raise CompositionUnknown(_unknown(document, composition_id))
         key = composition_id
     else:
@@ -82,8 +82,10 @@ def _table(document: Document) -> dict[str, Record]:
     return found
 
 
-def _has_node(document: Document, node_id: str) -> bool:
-    return any(node.get("id") == node_id for node in records(record(document, "scene"), "nodes"))
+def has_composition(document: Document, composition_id: str | None) -> bool:
+    """Return True if the document has a composition with the id."""
+    nodes = records(record(document, "scene"), "nodes")
+    return composition_id in _table(document) and any(node.get("id") == composition_id for node in nodes)
 
 
 def _settings(key: str, doc: Record) -> CompositionSettings:
