@@ -102,6 +102,39 @@ def test_a_preview_is_drawn_once_the_farm_answers_again(designer: Person, window
     expect(page.locator("#code-curl")).to_contain_text("Typed during a restart")
 
 
+def test_a_form_that_the_farm_does_not_answer_stays_with_its_values(designer: Person, window: Window) -> None:
+    template = text_template(designer.api)
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template}")
+    page.get_by_text("Rename", exact=True).click()
+    page.fill("#name", "Entered while away")
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Save the name").press("Enter")
+    expect(page.locator("#notices")).to_contain_text("Nothing was sent: the farm does not answer.")
+    expect(page.locator("#name")).to_have_value("Entered while away")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Save the name").press("Enter")
+    expect(page.locator("h1")).to_have_text("Entered while away")
+
+
+def test_a_search_beyond_the_rate_limit_says_how_long_to_wait(designer: Person, window: Window) -> None:
+    refused = {"status": 429, "headers": {"Retry-After": "40"}, "body": "Too many requests."}
+    page = window(designer)
+    text_template(designer.api)
+    page.goto(f"{designer.origin}/console/templates")
+    page.route("**/console/templates?*", lambda route: route.fulfill(**refused))
+    page.fill("[name=text]", "card")
+    expect(page.locator("#notices")).to_contain_text("Too many requests from this address. Wait 40 s")
+
+
+def test_a_page_beyond_the_rate_limit_is_a_page(designer: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.guard.REQUESTS_PER_MINUTE", 0)
+    opened = designer.get("/templates", headers={"Sec-Fetch-Mode": "navigate"})
+    assert (opened.status_code, opened.headers["content-type"]) == (429, "text/html; charset=utf-8")
+    assert "Too many requests from this address" in opened.text and int(opened.headers["retry-after"]) > 0
+    assert designer.get("/templates").headers["content-type"].startswith("text/plain")
+
+
 def test_back_after_an_import_leads_to_the_gallery(designer: Person, window: Window, project: Path) -> None:
     page = window(designer)
     page.goto(f"{designer.origin}/console/templates")
@@ -185,3 +218,24 @@ def test_a_search_is_sent_once_and_what_is_ticked_after_it_stays(designer: Perso
 def test_the_address_of_a_form_leads_to_the_page_above_it(designer: Person, form: str, shown: str) -> None:
     answer = designer.get(form)
     assert (answer.status_code, answer.headers.get("location")) == (303, f"/console{shown}")
+
+
+def test_a_page_is_printed_without_its_navigation(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{text_template(designer.api)}")
+    page.emulate_media(media="print")
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator(".side:visible, .button:visible")).to_have_count(0)
+    assert page.locator("main").bounding_box()["x"] == 0
+
+
+def test_the_error_after_a_form_leads_back_to_its_page(designer: Person, window: Window) -> None:
+    template = text_template(designer.api)
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template}")
+    page.get_by_text("Rename", exact=True).click()
+    assert designer.post(f"/templates/{template}/name", name="First").status_code == 303
+    page.get_by_role("button", name="Save the name").click()
+    expect(page.locator("h1")).to_contain_text("renamed to “First”")
+    page.get_by_role("link", name="Back to the page").click()
+    expect(page).to_have_url(f"{designer.origin}/console/templates/{template}")

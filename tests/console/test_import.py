@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from motion.errors import PropertyRefused
+from scheduler.ports import StillAssignment
 from tests.api.workers import drawing
 from tests.api.world import bundle, document, layer, template_body, text_template
 from tests.console.people import Person
@@ -132,6 +134,15 @@ def test_a_template_gets_another_name(member: Person, operator: Person, window: 
     assert "rename template" in operator.text("/audit")
 
 
+def test_a_name_given_meanwhile_is_not_overwritten(member: Person) -> None:
+    template = member.api.template(name="Card")
+    assert member.post(f"/templates/{template}/name", name="First", shown="Card").status_code == 303
+    answer = member.post(f"/templates/{template}/name", name="Second", shown="Card")
+    assert answer.status_code == 409
+    assert "renamed to “First”" in answer.text
+    assert member.api.get(f"/templates/{template}").json()["name"] == "First"
+
+
 def test_templates_of_others_keep_their_names(designer: Person, shared_member: Person) -> None:
     template = designer.api.template(name="Mine")
     assert shared_member.post(f"/templates/{template}/name", name="Yours").status_code == 404
@@ -215,3 +226,54 @@ def test_a_project_with_faults_does_not_replace_a_template(member: Person) -> No
     answer = member.client.post(address, data={"csrf": member.csrf()}, files=files)
     assert "This project cannot replace the template" in answer.text
     assert f'href="/console/templates/{template}"' in answer.text
+
+
+def with_teaser(*nodes: dict[str, Any]) -> dict[str, Any]:
+    """Return a document of a main composition with a text, and a smaller composition with the layers."""
+    stored = document(layer("n1", "Headline", "text"))
+    root = {**stored["scene"]["nodes"][0], "id": "comp_teaser", "children": [node["id"] for node in nodes]}
+    stored["scene"]["nodes"] += [root, *({**node, "parent": "comp_teaser"} for node in nodes)]
+    stored["scene"]["rootIds"].append("comp_teaser")
+    stored["comps"]["comp_teaser"] = {
+        **stored["comps"]["comp_root"],
+        "id": "comp_teaser",
+        "name": "Teaser",
+        "width": 320,
+    }
+    return stored
+
+
+def replaced(member: Person, template: str, project: dict[str, Any]) -> str:
+    """Replace the template in the console. Return the page that was shown before."""
+    files, form = {"file": ("project.motion", bundle(project))}, {"csrf": member.csrf()}
+    shown = member.client.post(f"/console/templates/{template}/replace", data=form, files=files).text
+    (upload,) = set(re.findall(r"imp_\w+", shown))
+    (composition,) = re.findall(r'name="composition" value="(\w*)"', shown)
+    answer = member.post(f"/templates/{template}/replace/{upload}", name="Teaser", composition=composition)
+    assert answer.status_code == 303, answer.text
+    return shown
+
+
+def test_a_replaced_template_keeps_its_composition_or_says_that_it_renders_another(member: Person) -> None:
+    photo, title = layer("t1", "Photo", "image", src=""), layer("t2", "Title", "text")
+    files = {"file": ("project.motion", bundle(with_teaser(photo)))}
+    made = member.api.ask("POST", "/templates/import", files=files, data={"compId": "comp_teaser"}).json()
+    lost = "has no composition &#39;comp_teaser&#39;"
+    for layers, inputs in (([photo, title], ["photo", "title"]), ([title], ["title"])):
+        assert lost not in replaced(member, made["id"], with_teaser(*layers))
+        template = member.api.get(f"/templates/{made['id']}").json()
+        assert (template["width"], [one["id"] for one in template["inputs"]]) == (320, inputs)
+    shown = replaced(member, made["id"], document(photo, title))
+    assert lost in shown and "The new version renders &#39;Card&#39;" in shown
+    assert member.api.get(f"/templates/{made['id']}").json()["width"] == 640
+
+
+def test_an_import_says_why_it_shows_no_frame(member: Person, project: Path, tmp_path: Path) -> None:
+    def refuse(_: StillAssignment) -> None:
+        raise PropertyRefused("The media of input 'photo' could not be fetched.")
+
+    with drawing(member.api.world, tmp_path) as worker:
+        worker.before_still = refuse
+        text = uploaded(member, project)
+    assert "could not be fetched" in text
+    assert "Everything in this project can be rendered" not in text

@@ -103,3 +103,18 @@ def test_an_operator_who_acts_as_an_account_no_longer_hears_of_the_others(
         assert operator.post(f"/accounts/{member.api.account_id}/sign-in-as").status_code == 303
         for _ in lines:  # fails when the stream ends
             pass
+
+
+def test_a_retry_leads_to_the_new_render_and_is_not_offered_again(member: Person, window: Window) -> None:
+    job = str(member.api.render(member.api.template()).json()["jobId"])
+    member.api.world.move(job, "failed", error="The photo could not be fetched.")
+    page = window(member)
+    page.goto(f"{member.origin}/console/renders/{job}")
+    page.get_by_role("button", name="Retry").click()
+    expect(page.locator(".head .state.queued")).to_be_visible()
+    again = page.url.rpartition("/")[2]
+    assert again != job and member.api.get(f"/renders/{again}").json()["status"] == "queued"
+    page.goto(f"{member.origin}/console/renders/{job}")
+    expect(page.get_by_role("button", name="Retry")).to_have_count(0)
+    page.get_by_role("link", name="Open its retry").click()
+    expect(page).to_have_url(f"{member.origin}/console/renders/{again}")
