@@ -57,12 +57,14 @@ class TemplateDraft:
     project_id: str | None
 
 
-async def publish(session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest) -> TemplateRecord:
-    """Create a template from a document of the editor.
+async def publish(
+    session: AsyncSession, state: AppState, caller: Caller, wanted: TemplateRequest, composition_id: str | None = None
+) -> TemplateRecord:
+    """Create a template from a document of the editor. It renders its active composition, or that with the id.
 
     Raises BadRequest, UnrenderableAssets and QuotaExceeded.
     """
-    row, _ = await _store(session, state, caller, await _publish(state, caller, wanted), None)
+    row, _ = await _store(session, state, caller, await _publish(state, caller, wanted, composition_id), None)
     return record(row)
 
 

@@ -10,10 +10,12 @@ from typing import Any, Final
 from api.templates import drafts
 from farm_core.strict_json import storable
 from motion import bundle, template
-from motion.schema.compositions import chosen, has_composition
+from motion.schema.compositions import chosen, compositions, has_composition
 from motion.schema.stored import Document
 from motion.template import InputField
 
+COMPOSITIONS_MAX: Final = 100
+"""Maximum number of compositions that the page offers."""
 UNRENDERABLE_MAX: Final = 200
 """Maximum number of layers that the page names."""
 
@@ -40,10 +42,22 @@ def examined(
     settings = chosen(document, composition_id)
     unrenderable = template.unrenderable_layers(document, drafts.fields_from(draft["fields"]), composition_id)
     return draft | {
-        "composition_id": composition_id, "composition": settings.name, "width": settings.width, "height": settings.height, "fps": settings.fps,
+        "composition_id": composition_id, "composition": settings.name,
+        "compositions": _others(document), "width": settings.width, "height": settings.height, "fps": settings.fps,
         "duration_seconds": settings.duration_seconds, "fonts": _fonts(document), "not_drawn": build(document, composition_id).warnings,
         "unrenderable": unrenderable[:UNRENDERABLE_MAX], "unrenderable_count": len(unrenderable),
     }  # fmt: skip
+
+
+def _others(document: Document) -> list[tuple[str, str]]:
+    """Return id and name of the document's compositions, the active one first. Its id is empty."""
+    active = chosen(document)
+    others = [
+        (key, one.name)
+        for key, one in compositions(document).items()
+        if key != active.id and has_composition(document, key)
+    ]
+    return [("", active.name), *others[: COMPOSITIONS_MAX - 1]]
 
 
 def _exposed(document: Document, composition_id: str | None) -> Sequence[InputField]:

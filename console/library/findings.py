@@ -37,6 +37,8 @@ class Findings:
     composition_id: str | None = None
     """Composition of the template. None for the project's active one."""
     composition: str = ""
+    compositions: Sequence[tuple[str, str]] = ()
+    """Pairs of id and name of the project's compositions, the active one first with an empty id."""
     width: float = 0
     height: float = 0
     fps: float = 0
@@ -71,6 +73,7 @@ async def findings(state: AppState, account_id: str, path: Path, name: str, comp
     return Findings(
         name=name.strip() or found["composition"], composition_id=found["composition_id"], composition=found["composition"], width=found["width"], height=found["height"], fps=found["fps"],
         duration_seconds=found["duration_seconds"], fields=fields_from(found["fields"]),
+        compositions=[(key, title) for key, title in found["compositions"]],
         unrenderable=[(layer, reason) for layer, reason in found["unrenderable"]],
         unrenderable_count=found["unrenderable_count"], not_drawn=found["not_drawn"],
         warnings=found["warnings"], fonts=found["fonts"], document=document, has_media=found["has_media"],

@@ -49,6 +49,12 @@ async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) ->
     return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
 
 
+@router.post("/import/{upload_id}/composition")
+async def choose_composition(request: Request, viewer: ChangerOf, state: AppStateOf, upload_id: str) -> Response:
+    """Show the result of importing the chosen composition of a checked upload."""
+    return await _choose(request, viewer, state, upload_id, None)
+
+
 @router.post("/import/{upload_id}")
 async def confirm_import(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str,
@@ -71,6 +77,15 @@ async def check_replacement(request: Request, viewer: ChangerOf, state: AppState
     return await _check(request, viewer, state, template_id)
 
 
+@router.post("/{template_id}/replace/{upload_id}/composition")
+async def choose_composition_of_version(
+    request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str, upload_id: str
+) -> Response:
+    """Show the chosen composition of a checked upload as the next version of the template."""
+    former = await service.replaceable(state, viewer.caller, template_id)
+    return await _choose(request, viewer, state, upload_id, former)
+
+
 @router.post("/{template_id}/replace/{upload_id}")
 async def confirm_replacement(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, upload_id: str,
@@ -91,6 +106,27 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
         found = await findings(state, account_id, upload.path, name, composition_id)
         if found.fault is None:
             upload_id = await _store_pending(state, viewer, upload, found)
+    gone = None if former is None or found.composition_id == former.composition_id else former.composition_id
+    return await _show(request, viewer, state, found, upload_id, upload.filename or "project", former, gone)
+
+
+async def _choose(
+    request: Request, viewer: Viewer, state: AppState, upload_id: str, former: Template | None
+) -> Response:
+    """Show the result of importing another composition of a checked upload."""
+    form = await request.form()
+    name, filename = "" if former is None else former.name, str(form.get("filename", ""))
+    with pending.kept(state.storage, viewer.account.id, upload_id) as path:
+        found = await findings(state, viewer.account.id, path, name, str(form.get("composition", "")) or None)
+    return await _show(request, viewer, state, found, upload_id, filename, former)
+
+
+async def _show(
+    request: Request, viewer: Viewer, state: AppState, found: Findings, upload_id: str, filename: str,
+    former: Template | None, gone: str | None = None,
+) -> Response:  # fmt: skip
+    """Return the page with the findings. `gone` is the composition of the template that the project lacks."""
+    account_id = viewer.account.id
     if found.fault is None:
         key = pending.document_key(account_id, upload_id)
         found = await draw_picture(state, subject_of(found, account_id, origin_of(request), key), found)
@@ -100,13 +136,12 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
     if former is not None and found.fault is None:
         kept = {one.id: one for one in await versions.with_choices(state, account_id, former, found.fields)}
         ticked, changes = set(kept), versions.changes(former.inputs, list(kept.values()))
-        if found.composition_id != former.composition_id:
-            gone = f"The project has no composition {former.composition_id!r}, which the template renders now."
-            changes.insert(0, f"{gone} The new version renders {found.composition!r}, the active one.")
+        if gone is not None:
+            lacks = f"The project has no composition {gone!r}, which the template renders now."
+            changes.insert(0, f"{lacks} The new version renders {found.composition!r}, the active one.")
         found = replace(found, fields=[kept.get(one.id, one) for one in found.fields])
     values: dict[str, Any] = {
-        "findings": found, "upload_id": upload_id, "filename": upload.filename or "project", "former": former,
-        "ticked": ticked, "changes": changes,
+        "findings": found, "upload_id": upload_id, "filename": filename, "former": former, "ticked": ticked, "changes": changes,
     }  # fmt: skip
     title = "Import a template" if former is None else f"New version of {former.name}"
     return page(request, "library/findings.html", title=title, **values)
@@ -156,4 +191,4 @@ async def _import(
             if former is not None:
                 made = await service.publish_version(work, state, viewer.caller, wanted, former, found.composition_id)
                 return made.id
-            return (await service.publish(work, state, viewer.caller, wanted)).id
+            return (await service.publish(work, state, viewer.caller, wanted, found.composition_id)).id

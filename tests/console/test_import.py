@@ -277,3 +277,28 @@ def test_an_import_says_why_it_shows_no_frame(member: Person, project: Path, tmp
         text = uploaded(member, project)
     assert "could not be fetched" in text
     assert "Everything in this project can be rendered" not in text
+
+
+def test_another_composition_of_a_project_is_chosen(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:
+    project = tmp_path / "two.motion"
+    project.write_bytes(bundle(with_teaser(layer("t1", "Title", "text"))))
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    page.set_input_files("#file", project)
+    chooser = page.get_by_label("Composition")
+    expect(chooser.locator("option")).to_have_text(["Card (active)", "Teaser"])
+    chooser.select_option("Teaser")
+    expect(page.locator(".head")).to_contain_text("two.motion · 320×360")
+    expect(chooser).to_have_value("comp_teaser")
+    page.get_by_role("button", name="Import the template").click()
+    page.wait_for_url("**/templates/tpl_*")
+    (template,) = member.api.get("/templates").json()["items"]
+    assert (template["name"], template["width"]) == ("Teaser", 320)
+    assert [one["id"] for one in template["inputs"]] == ["title"]
+    page.set_input_files("#replacement", project)
+    expect(chooser).to_have_value("comp_teaser")
+    chooser.select_option("Card (active)")
+    expect(page.get_by_text("Input 'title' is gone")).to_be_visible()
+    page.get_by_role("button", name="Replace the template").click()
+    page.wait_for_url("**/templates/tpl_*")
+    assert member.api.get(f"/templates/{template['id']}").json()["width"] == 640
