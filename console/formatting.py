@@ -117,6 +117,11 @@ def pretty(value: Any) -> str:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
 
 
+def plain(value: Any) -> str:
+    """Return a text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def as_query(inputs: Mapping[str, Any], output: Mapping[str, str]) -> str:
     """Return the playground's query string for the inputs and output of a render."""
     return urlencode({f"input.{name}": str(value) for name, value in inputs.items()} | dict(output))
@@ -131,5 +136,5 @@ def as_address(values: Mapping[str, str]) -> str:
 FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "ago": ago, "exact": exact, "clock": clock, "duration": duration, "size": size, "number": number,
     "minutes": minutes, "plural": plural, "seconds": seconds, "iso": iso, "moment": formed, "pixels": pixels,
-    "tojson_pretty": pretty, "attempt": attempt, "parsed": datetime.fromisoformat, "as_query": as_query, "as_address": as_address,
+    "tojson_pretty": pretty, "plain": plain, "attempt": attempt, "parsed": datetime.fromisoformat, "as_query": as_query, "as_address": as_address,
 }  # fmt: skip

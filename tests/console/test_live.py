@@ -105,7 +105,9 @@ def test_an_operator_who_acts_as_an_account_no_longer_hears_of_the_others(
             pass
 
 
-def test_a_retry_leads_to_the_new_render_and_is_not_offered_again(member: Person, window: Window) -> None:
+def test_a_retry_leads_to_the_new_render_and_is_not_offered_again(
+    member: Person, operator: Person, window: Window
+) -> None:
     job = str(member.api.render(member.api.template()).json()["jobId"])
     member.api.world.move(job, "failed", error="The photo could not be fetched.")
     page = window(member)
@@ -118,3 +120,4 @@ def test_a_retry_leads_to_the_new_render_and_is_not_offered_again(member: Person
     expect(page.get_by_role("button", name="Retry")).to_have_count(0)
     page.get_by_role("link", name="Open its retry").click()
     expect(page).to_have_url(f"{member.origin}/console/renders/{again}")
+    assert f"[&#34;{job}&#34;]" in operator.text("/audit")
