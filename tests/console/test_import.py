@@ -18,6 +18,7 @@ from scheduler.ports import StillAssignment
 from tests.api.workers import drawing
 from tests.api.world import bundle, document, layer, template_body, text_template
 from tests.console.people import Person
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
@@ -268,7 +269,11 @@ def test_a_replaced_template_keeps_its_composition_or_says_that_it_renders_anoth
     assert member.api.get(f"/templates/{made['id']}").json()["width"] == 640
 
 
-def test_an_import_says_why_it_shows_no_frame(member: Person, project: Path, tmp_path: Path) -> None:
+def test_an_import_says_why_it_shows_no_frame(
+    member: Person, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.library.findings.WAIT_SECONDS", HANG_SECONDS)
+
     def refuse(_: StillAssignment) -> None:
         raise PropertyRefused("The media of input 'photo' could not be fetched.")
 
