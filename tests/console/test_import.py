@@ -44,6 +44,21 @@ def test_a_frame_and_the_fonts_that_will_be_replaced_are_shown_before_the_import
     assert member.api.get("/templates").json()["total"] == 0
 
 
+def test_an_import_says_why_it_shows_no_frame(
+    member: Person, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.library.findings.WAIT_SECONDS", HANG_SECONDS)
+
+    def refuse(_: StillAssignment) -> None:
+        raise PropertyRefused("The media of input 'photo' could not be fetched.")
+
+    with drawing(member.api.world, tmp_path) as worker:
+        worker.before_still = refuse
+        text = uploaded(member, project)
+    assert "could not be fetched" in text
+    assert "Everything in this project can be rendered" not in text
+
+
 def test_pictures_of_uploads_are_the_accounts_own_and_go_with_the_import(
     member: Person, operator: Person, project: Path, tmp_path: Path
 ) -> None:
@@ -267,21 +282,6 @@ def test_a_replaced_template_keeps_its_composition_or_says_that_it_renders_anoth
     shown = replaced(member, made["id"], document(photo, title))
     assert lost in shown and "The new version renders &#39;Card&#39;" in shown
     assert member.api.get(f"/templates/{made['id']}").json()["width"] == 640
-
-
-def test_an_import_says_why_it_shows_no_frame(
-    member: Person, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("console.library.findings.WAIT_SECONDS", HANG_SECONDS)
-
-    def refuse(_: StillAssignment) -> None:
-        raise PropertyRefused("The media of input 'photo' could not be fetched.")
-
-    with drawing(member.api.world, tmp_path) as worker:
-        worker.before_still = refuse
-        text = uploaded(member, project)
-    assert "could not be fetched" in text
-    assert "Everything in this project can be rendered" not in text
 
 
 def test_another_composition_of_a_project_is_chosen(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:
