@@ -92,12 +92,17 @@ async def act(
         _among(action, filters)
         chosen = _matching(viewer, filters)
     else:
-        chosen = JobFilter(account_id=viewer.account_id, ids=await selected(request))
+        ids = await selected(request)
+        chosen = JobFilter(account_id=viewer.account_id, ids=ids)
     async with state.bulk_actions.slot(viewer.account.id) if scope == "matching" else nullcontext():
         if action.act is jobs.retry and not viewer.operator:
             async with state.database.reading() as session:
                 await _respect_quota(session, viewer, chosen, state.clock.now())
         changed = await action.act(state.database, viewer.actor, chosen)
+    if action.act is jobs.retry and scope == "one" and ids:
+        async with state.database.reading() as session:
+            shown = found(await detail(session, viewer.account_id, ids[0]), "render")
+        return RedirectResponse(f"/console/renders/{shown.retried_as or shown.job.id}", 303)
     is_of_table = (
         action.act is jobs.retry and filters.batch
     )  # show the table's progress, not what is left of the failed
