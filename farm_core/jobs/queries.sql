@@ -193,9 +193,10 @@ WITH wanted AS (
 SELECT id, CASE WHEN segments IS NOT NULL THEN pg_notify('tasks', '') END FROM planned
 
 -- same_results --
--- Find existing videos that depend on exactly the same things.
+-- Find existing videos that depend on exactly the same things. One array is hidden in a subquery: for fewer than ten jobs, Postgres
+-- would make a new plan at each use, which takes longer than the statement.
 SELECT wanted.job_id, same.video_key, same.receipt_key, same.warnings
-FROM unnest(CAST(:job_ids AS text[]), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
+FROM unnest((SELECT CAST(:job_ids AS text[])), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
 CROSS JOIN LATERAL (
     SELECT video_key, receipt_key, warnings FROM jobs
     WHERE jobs.account_id = wanted.account_id AND jobs.plan_key = wanted.plan_key AND jobs.video_key IS NOT NULL
@@ -397,9 +398,10 @@ SELECT lease_token FROM mine
 
 -- finish_tasks --
 -- Accept rendered segments, add them to the cache, and reset the failures of their workers. A task without a row in the
--- result had lost its lease: its result is discarded, although the segment stays in storage.
+-- result had lost its lease: its result is discarded, although the segment stays in storage. The tokens are hidden in a
+-- subquery as in `same_results`.
 WITH ended AS (
-    SELECT * FROM unnest(CAST(:tokens AS text[]), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
+    SELECT * FROM unnest((SELECT CAST(:tokens AS text[])), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
         AS ended(token, segment_key, bytes, report)
 ), held AS MATERIALIZED (
     SELECT leased.id, ended.* FROM (SELECT * FROM ended ORDER BY substr(token, strpos(token, '.') + 1)) AS ended JOIN LATERAL (

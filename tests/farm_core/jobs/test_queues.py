@@ -87,7 +87,7 @@ TRUE: Final = f"""
         coalesce(sum(reserved_ms) FILTER (WHERE status IN ('queued', 'processing')), 0),
         (SELECT id FROM jobs WHERE account_id = accounts.id AND status = 'queued' ORDER BY {PLACE}, id LIMIT 1),
         (SELECT coalesce(sum(tasks.frame_count), 0) FROM tasks JOIN jobs AS owner ON owner.id = tasks.job_id
-            WHERE owner.account_id = accounts.id AND tasks.status = 'leased'),
+            WHERE owner.account_id = accounts.id AND owner.finished_at IS NULL AND tasks.status = 'leased'),
         true
     FROM accounts LEFT JOIN jobs ON jobs.account_id = accounts.id GROUP BY accounts.id ORDER BY accounts.id
 """
