@@ -5,7 +5,8 @@
 -- sum with the row. Therefore changes of tasks count only while their job has a row.
 --
 -- The triggers keep their plans: for short arrays, Postgres expects new plans to be cheaper, and made them at each call. The setting also
--- applies to the functions that a trigger calls. CREATE OR REPLACE FUNCTION removes it.
+-- applies to the functions that a trigger calls. CREATE OR REPLACE FUNCTION removes it. A plan can be from a time when a table was empty, so
+-- rows of jobs and open_jobs are looked up one by one.
 
 DROP FUNCTION add_to_account_queues(text[], text[], int[], bigint[]);
 
@@ -98,7 +99,9 @@ BEGIN
             count(*) FILTER (WHERE kind = 'render' AND status = 'leased') AS runs,
             count(*) FILTER (WHERE kind = 'assemble' AND status = 'pending') AS assembling
         FROM new_tasks GROUP BY job_id
-    ) AS sums JOIN jobs ON jobs.id = sums.job_id WHERE jobs.status = 'processing';
+    ) AS sums CROSS JOIN LATERAL (
+        SELECT account_id, created_at, priority, fps, renderer FROM jobs WHERE jobs.id = sums.job_id AND jobs.status = 'processing' LIMIT 1
+    ) AS jobs;
     IF job_ids IS NOT NULL THEN
         PERFORM 1 FROM account_queues WHERE account_id = ANY (account_ids) ORDER BY account_id FOR NO KEY UPDATE;
         INSERT INTO open_jobs AS job (job_id, account_id, base, fps, renderer, leased_frames, open_frames, waiting, running, assemblies)
@@ -116,7 +119,7 @@ SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bit
 DECLARE
     job_ids text[]; account_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
 BEGIN
-    SELECT array_agg(sums.job_id), array_agg(open_jobs.account_id), array_agg(sums.leased), array_agg(sums.opened),
+    SELECT array_agg(sums.job_id), array_agg(owner.account_id), array_agg(sums.leased), array_agg(sums.opened),
         array_agg(sums.waits), array_agg(sums.runs), array_agg(sums.assembling)
     INTO job_ids, account_ids, leased, opened, waits, runs, assembling
     FROM (
@@ -127,7 +130,7 @@ BEGIN
             coalesce(sum(sign) FILTER (WHERE kind = 'assemble' AND status = 'pending'), 0) AS assembling
         FROM (SELECT *, -1 AS sign FROM old_tasks) AS change
         WHERE status IN ('pending', 'leased') GROUP BY job_id
-    ) AS sums JOIN open_jobs ON open_jobs.job_id = sums.job_id;
+    ) AS sums CROSS JOIN LATERAL (SELECT account_id FROM open_jobs WHERE open_jobs.job_id = sums.job_id LIMIT 1) AS owner;
     IF job_ids IS NOT NULL THEN
         PERFORM add_to_open_jobs(job_ids, account_ids, leased, opened, waits, runs, assembling);
     END IF;
@@ -141,7 +144,7 @@ DECLARE
     job_ids text[]; account_ids text[]; leased bigint[]; opened bigint[]; waits bigint[]; runs bigint[]; assembling bigint[];
     spent double precision[];
 BEGIN
-    SELECT array_agg(sums.job_id), array_agg(open_jobs.account_id), array_agg(sums.leased), array_agg(sums.opened),
+    SELECT array_agg(sums.job_id), array_agg(owner.account_id), array_agg(sums.leased), array_agg(sums.opened),
         array_agg(sums.waits), array_agg(sums.runs), array_agg(sums.assembling), array_agg(sums.spent)
     INTO job_ids, account_ids, leased, opened, waits, runs, assembling, spent
     FROM (
@@ -157,10 +160,10 @@ BEGIN
                     AS seconds
             FROM old_tasks JOIN new_tasks USING (id) WHERE old_tasks.status <> new_tasks.status
                 AND NOT (new_tasks.kind = 'assemble' AND new_tasks.status = 'done'
-                    AND EXISTS (SELECT 1 FROM jobs WHERE jobs.id = new_tasks.job_id AND jobs.finished_at IS NOT NULL))
+                    AND (SELECT jobs.finished_at FROM jobs WHERE jobs.id = new_tasks.job_id) IS NOT NULL)
         ) AS change
         WHERE lease <> 0 OR wait <> 0 GROUP BY job_id
-    ) AS sums JOIN open_jobs ON open_jobs.job_id = sums.job_id;
+    ) AS sums CROSS JOIN LATERAL (SELECT account_id FROM open_jobs WHERE open_jobs.job_id = sums.job_id LIMIT 1) AS owner;
     IF job_ids IS NOT NULL THEN
         PERFORM add_to_open_jobs(job_ids, account_ids, leased, opened, waits, runs, assembling, spent);
     END IF;
