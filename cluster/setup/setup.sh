@@ -4,18 +4,22 @@
 
 system_packages="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
-silent_seconds=30
+silent_seconds=20
 
-say() { printf '%s\n' "farm: $*" >&2; }
+say() {
+    [ ! -t 2 ] || printf '\r\033[K' >&2 # over the line that counts packages
+    printf '%s\n' "farm: $*" >&2
+}
 fail() { say "$*"; exit 1; }
 
 # set_up ROOT VENV; the stamp of the kernels is in $kernels
 set_up() {
     ticker=
-    trap '[ -z "$ticker" ] || kill "$ticker"; say "interrupted. Start again to go on."; exit 130' INT
+    trap 'stop_ticker; say "interrupted. Start again to go on."; exit 130' INT
     [ -w "$1" ] || [ -w "$2" ] || fail "$1 cannot be written to. Start it once as a user who can; afterwards nobody needs to."
     began=$(date +%s)
     take_turn "$1"
+    rm -rf "$2/setup.tmp" # of a start that was killed: up to 500 MB
     python=$(find_python) || get_python
     if [ ! -e "$2/requirements.installed" ]; then
         # Shells that Postgres and the compiler start would change them.
@@ -26,8 +30,9 @@ set_up() {
     install_system_packages "$python"
     if ! run_pip "$2" --version >/dev/null 2>&1; then # none yet, one half made, or its Python has gone
         say "making the environment in $2"
-        said=$("$python" -I -m venv --clear "$2" 2>&1) || fail "the environment could not be made: $said" # a traceback if interrupted
+        long_step "making the environment" make_environment "$2" || fail "the environment could not be made: $said" # a traceback if interrupted
     fi
+    mkdir -p "$2/setup.tmp" 2>/dev/null || : # a full disk is named by the step that it stops
     cmp -s "$1/requirements.lock" "$2/requirements.installed" || install_dependencies "$1" "$2"
     [ "$kernels" = "$(cat "$2/kernels.installed" 2>/dev/null)" ] || install_kernels "$1" "$2"
     if ! cmp -s "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"; then
@@ -36,6 +41,7 @@ set_up() {
             cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
         fi
     fi
+    rm -rf "$2/setup.tmp"
     exec 9<&- # the next one's turn
     trap - INT
     say "ready after $(($(date +%s) - began)) s"
@@ -56,10 +62,15 @@ long_step() {
     ticker=$!
     status=0
     "$@" || status=$?
-    kill $ticker 2>/dev/null
-    wait $ticker 2>/dev/null || :
-    ticker=
+    stop_ticker
     return $status
+}
+
+stop_ticker() {
+    [ -n "$ticker" ] || return 0
+    kill "$ticker" 2>/dev/null
+    wait "$ticker" 2>/dev/null || :
+    ticker=
 }
 
 # take_turn ROOT: two commands at once would install into one environment. A lock ends with its process, however that ends.
@@ -74,7 +85,7 @@ free_mb() { df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }'; }
 
 # check_disks ROOT VENV: pip names a full disk late, after minutes, and not which one. An earlier attempt may have left files.
 check_disks() {
-    temporary=${TMPDIR:-/tmp}
+    temporary=${TMPDIR:-$1}
     left=$(du -sm "$2" 2>/dev/null | cut -f 1)
     needed=$((1800 - ${left:-0}))
     [ "$(df -P "$1" | tail -n 1)" != "$(df -P "$temporary" | tail -n 1)" ] || needed=$((needed + 600))
@@ -91,19 +102,22 @@ check_disk() {
 
 # fail_if_full VENV LOG: name the disk without space, if that is why a step of the installation has failed.
 fail_if_full() {
-    for folder in "$1" "${TMPDIR:-/tmp}"; do
+    for folder in "$1" "${TMPDIR:-$1}"; do
         free=$(free_mb "$folder")
         [ -z "$free" ] || [ "$free" -ge 50 ] || fail "the disk of $folder is full. Free some space and start again to go on."
     done
     ! grep -q 'No space left on device' "$2" ||
-        fail "a disk is full, that of $1 or of ${TMPDIR:-/tmp}. Free some space and start again to go on."
+        fail "a disk is full, that of $1${TMPDIR:+ or of $TMPDIR}. Free some space and start again to go on."
 }
+
+# make_environment VENV: sets $said
+make_environment() { said=$("$python" -I -m venv --clear "$1" 2>&1); }
 
 # run_pip VENV WORDS: into this environment alone, whatever PYTHONPATH, the current folder, and `user = true` in pip's settings say.
 run_pip() {
     venv_python="$1/bin/python"
     shift
-    PIP_USER=0 "$venv_python" -I -m pip --disable-pip-version-check --no-input "$@"
+    PIP_USER=0 TMPDIR="${TMPDIR:-${venv_python%/bin/python}/setup.tmp}" "$venv_python" -I -m pip --disable-pip-version-check --no-input "$@"
 }
 
 # install_dependencies ROOT VENV
@@ -112,9 +126,10 @@ install_dependencies() {
     say "installing $total locked packages"
     status="$2/setup.status"
     rm -f "$2/requirements.installed" "$status" # if this is cut off, the environment fits neither the former lock file nor this one
+    forget_unfinished "$2"
     {
-        run_pip "$2" install --progress-bar off --require-hashes \
-            --requirement "$1/requirements.lock" 2>"$2/setup.log" && echo done >"$status" || echo failed >"$status"
+        trap stop_ticker INT
+        long_step "installing them" install_locked "$1" "$2" && echo done >"$status" || echo failed >"$status"
     } | show_progress "$total"
     if [ "$(cat "$status" 2>/dev/null)" != done ]; then
         # A connection that breaks off ends pip in a traceback below the line `ERROR: Exception:`.
@@ -124,6 +139,19 @@ install_dependencies() {
         fail "the dependencies could not be installed, see above; is the package index reachable? Start again to go on."
     fi
     cp "$1/requirements.lock" "$2/requirements.installed"
+}
+
+# install_locked ROOT VENV
+install_locked() {
+    run_pip "$2" install --progress-bar off --require-hashes --requirement "$1/requirements.lock" 2>"$2/setup.log"
+}
+
+# forget_unfinished VENV: pip writes INSTALLER after a package's files and programs. If it is killed, or the disk fills, before
+# that, pip takes the package for installed the next time.
+forget_unfinished() {
+    for folder in "$1"/lib/python3*/site-packages/*.dist-info; do
+        [ ! -d "$folder" ] || [ -e "$folder/INSTALLER" ] || rm -r "$folder"
+    done
 }
 
 # say_why_unreachable LOG: pip's errors only say that it found no version; the reason is in its warnings.
@@ -155,7 +183,6 @@ show_progress() {
             ;;
         "Downloading "*\(*) [ $terminal = no ] || printf '\r\033[Kfarm: package %d of %d: %s %s' "$count" "$1" "$name" "(${words##*\(}" >&2 ;;
         "Installing collected "*)
-            [ $terminal = no ] || printf '\r\033[K' >&2
             say "unpacking $count of $1 packages; all of them take a minute or two"
             ;;
         esac
@@ -269,7 +296,9 @@ PY
     exit 1
 }
 
-update_packages() { apt-get update -qq || say "apt-get update failed, see above; going on with the lists that there are"; }
+update_packages() {
+    long_step "reading the lists of system packages" apt-get update -qq || say "apt-get update failed, see above; going on with the lists that there are"
+}
 
 # install_packages NAME ...: of the system, as root
 install_packages() {

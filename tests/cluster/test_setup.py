@@ -48,6 +48,23 @@ def test_a_first_start_installs_into_the_environment_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
+def test_a_package_that_a_killed_first_start_left_unfinished_is_installed_again(tmp_path: Path) -> None:
+    project = _clone(tmp_path / "farm")
+    venv = project / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    (project / "requirements.lock").write_text(f"aiodns==4.0.4 --hash=sha256:{'0' * 64}\n")
+    information = next((venv / "lib").glob("python3*")) / "site-packages" / "aiodns-4.0.4.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: aiodns\nVersion: 4.0.4\n")
+    (venv / "setup.tmp" / "pip-unpack-1").mkdir(parents=True)
+    environment = os.environ | {"PIP_NO_INDEX": "1"}
+    done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "No matching distribution found for aiodns==4.0.4" in done.stderr
+    assert list((venv / "setup.tmp").iterdir()) == []
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_another_there", [False, True])
 def test_the_environment_is_made_again_after_the_system_was_upgraded_to_another_python(
     is_another_there: bool, tmp_path: Path
