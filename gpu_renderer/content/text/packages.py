@@ -96,7 +96,6 @@ def missing(root: Path, packs: Sequence[str]) -> list[Package]:
 
 def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
     """Install the packages. Return the reason for each package that failed, by name."""
-    root.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(PARALLEL) as pool:
         reasons = list(pool.map(lambda package: _attempt(package, root, say), packages))
     return {package.name: reason for package, reason in zip(packages, reasons, strict=True) if reason}
@@ -104,6 +103,7 @@ def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
 
 def _attempt(package: Package, root: Path, say: Say) -> str | None:
     try:
+        root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=root, prefix=".fetching-") as scratch:
             ready, unpacked, folder = Path(scratch) / "ready", Path(scratch) / "unpacked", package.folder(root)
             ready.mkdir()
@@ -117,6 +117,8 @@ def _attempt(package: Package, root: Path, say: Say) -> str | None:
             ready.rename(folder)
     except PackageUnavailable as error:
         return str(error)
+    except OSError as error:
+        return f"it cannot be stored in {root}: {error.strerror or error}"
     say(f"{package.name} {package.version}")
     return None
 

@@ -94,6 +94,14 @@ def test_an_archive_with_another_hash_is_refused_and_leaves_nothing(tmp_path: Pa
     assert list((tmp_path / "fonts").iterdir()) == []
 
 
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, sources: Path) -> None:
+    data = archive()
+    publish(sources, data)
+    (tmp_path / "fonts").write_text("")
+    reasons = fetch([mono(sri(data))], tmp_path / "fonts", lambda line: None)
+    assert reasons == {"@some/some-mono": f"it cannot be stored in {tmp_path}/fonts: File exists"}
+
+
 def deb(members: dict[str, bytes]) -> bytes:
     """Return a Debian package, which is an `ar` archive."""
     rows = (
