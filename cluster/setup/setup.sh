@@ -129,7 +129,7 @@ install_dependencies() {
     forget_unfinished "$2"
     {
         trap stop_ticker INT
-        long_step "installing them" install_locked "$1" "$2" && echo done >"$status" || echo failed >"$status"
+        long_step "installing packages" install_locked "$1" "$2" && echo done >"$status" || echo failed >"$status"
     } | show_progress "$total"
     if [ "$(cat "$status" 2>/dev/null)" != done ]; then
         # A connection that breaks off ends pip in a traceback below the line `ERROR: Exception:`.
