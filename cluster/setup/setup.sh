@@ -37,7 +37,7 @@ set_up() {
     [ "$kernels" = "$(cat "$2/kernels.installed" 2>/dev/null)" ] || install_kernels "$1" "$2"
     if ! cmp -s "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"; then
         say "installing the fonts that compositions need"
-        if PYTHONPATH="$1" "$2/bin/python" -P -m farm_core fonts --base; then
+        if long_step "installing the fonts" env PYTHONPATH="$1" "$2/bin/python" -P -m farm_core fonts --base; then
             cp "$1/gpu_renderer/content/text/packages.json" "$1/.fonts/packages.installed"
         fi
     fi
