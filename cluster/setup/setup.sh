@@ -60,10 +60,10 @@ long_step() {
         done
     ) </dev/null >/dev/null &
     ticker=$!
-    status=0
-    "$@" || status=$?
+    ended=0
+    "$@" || ended=$?
     stop_ticker
-    return $status
+    return $ended
 }
 
 stop_ticker() {
