@@ -27,7 +27,7 @@ import psutil
 from benchmarks.runner.benchmark import Benchmark, Row
 from cluster.embedded import postgres, valkey
 from cluster.local.ray_head import free_port
-from cluster.render_actor import NICENESS
+from cluster.worker.render_actor import NICENESS
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
 from farm_core.settings import ROOT, Settings

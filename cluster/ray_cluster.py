@@ -13,8 +13,8 @@ from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.liveness import Liveness, wait_until_reachable
-from cluster.render_actor import RenderActor
 from cluster.slots import Slot
+from cluster.worker.render_actor import RenderActor
 from farm_core.settings import Settings
 
 NAMESPACE: Final = "farm"

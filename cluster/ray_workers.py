@@ -12,8 +12,8 @@ from typing import Any, Final
 from ray.exceptions import RayActorError, RayError
 
 from cluster.ray_cluster import RayCluster
-from cluster.render_actor import ActorReport
 from cluster.slots import Growth, Slot, kept_slots, slots_of
+from cluster.worker.render_actor import ActorReport
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
 from scheduler.ports import Advanced, WorkerState

@@ -136,7 +136,7 @@ def _machine() -> object:
     from farm_core.settings import settings
 
     chosen, options = settings(), importlib.import_module("gpu_renderer.commands.options")
-    device = importlib.import_module("cluster.devices").device_index(None, software=chosen.gl_software)
+    device = importlib.import_module("cluster.worker.egl_devices").device_index(None, software=chosen.gl_software)
     return options.Machine(chosen.further_fonts, device, chosen.raster_threads, chosen.encoder, chosen.encode_from_gpu)
 
 

@@ -43,7 +43,7 @@ OnProgress = Callable[[int], None] | None
 """Callback with the number of frames encoded so far."""
 ShouldStop = Callable[[], bool] | None
 """Callback between two frames. It returns True if the render must stop. It can take long: a worker draws stills in it, and other
-accounts take their turns (`cluster/turns.py`)."""
+accounts take their turns (`cluster/worker/turns.py`)."""
 EVALUATE_AHEAD_FRAMES = 3
 ENCODE_QUEUE_FRAMES = 2
 """Maximum number of frames that wait for the encoder thread. It bounds the memory."""

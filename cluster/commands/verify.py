@@ -17,8 +17,8 @@ from typing import Any
 
 import orjson
 
-from cluster.media_cache import MediaCache
-from cluster.segment_maker import SessionSegmentMaker
+from cluster.worker.media_cache import MediaCache
+from cluster.worker.segment_maker import SessionSegmentMaker
 from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder
 from farm_core.cli.argument_types import whole

@@ -11,10 +11,10 @@ from contextlib import closing, suppress
 
 import numpy as np
 
-from cluster import landlock
-from cluster.devices import device_index, egl_devices
 from cluster.diagnosis.finding import Finding, Grade
 from cluster.local.machine import Machine, TooFewThreads, TooLittleMemory, this_machine, worker_count
+from cluster.worker import landlock
+from cluster.worker.egl_devices import device_index, egl_devices
 from farm_core.settings import Settings
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font

@@ -12,9 +12,9 @@ import av
 import numpy as np
 import pytest
 
-from cluster.render_thread import RenderThread
-from cluster.sound_watch import SoundSteps, SoundWatch
-from cluster.task_runner import SegmentMaker, TaskRunner
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.sound_watch import SoundSteps, SoundWatch
+from cluster.worker.task_runner import SegmentMaker, TaskRunner
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.storage.links import Links

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from cluster.devices import EglDevice, device_index
 from cluster.slots import Growth, kept_slots, slots_of
 from farm_core.settings import Settings
 
@@ -87,16 +86,3 @@ def test_slots_with_a_worker_are_kept_when_there_are_too_many() -> None:
     slots = list(slots_of([node(number, cpus=1) for number in (1, 2, 3)], Settings()))
     names = [slot.name for slot in slots]
     assert [slot.name for slot in kept_slots(slots, 2, {names[2]})] == [names[2], names[0]]
-
-
-SOFTWARE = EglDevice(2, None, "EGL_MESA_device_software")
-CARDS = [EglDevice(0, 1, ""), EglDevice(1, 0, ""), SOFTWARE]
-
-
-@pytest.mark.parametrize(("cuda", "egl"), [(0, 1), (1, 0), (5, None), (None, None)])
-def test_a_gpu_is_found_by_its_number_in_cuda_not_by_its_place_in_egl(cuda: int | None, egl: int | None) -> None:
-    assert device_index(cuda, software=False, devices=CARDS) == egl
-
-
-def test_software_is_drawn_on_the_device_that_says_it_is_software() -> None:
-    assert device_index(0, software=True, devices=CARDS) == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.devices import device_index
+from cluster.worker.egl_devices import device_index
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.opengl.painter import Painter
 
@@ -22,7 +22,7 @@ PROGRAM = """
 import hashlib, json, sys
 from pathlib import Path
 from benchmarks.drawing.scenes import SCENES
-from cluster.devices import device_index
+from cluster.worker.egl_devices import device_index
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from gpu_renderer.content.text.folders import FontFolders

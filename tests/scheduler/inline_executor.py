@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cluster.render_thread import RenderThread
+from cluster.worker.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Advanced, DrawnStill, Ended, Report, StillAssignment, TaskAssignment, WorkerState
 from scheduler.report_queue import ReportQueue
 
 if TYPE_CHECKING:
-    from cluster.task_runner import TaskRunner
+    from cluster.worker.task_runner import TaskRunner
 
 
 class InlineExecutor:

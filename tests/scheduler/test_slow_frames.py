@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cluster import turns
+from cluster.worker import turns
 from farm_core.clock import SystemClock
 from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import FAILURES_MAX, stall

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cluster.render_thread import RenderThread
+from cluster.worker.render_thread import RenderThread
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler import duration_estimator, slow_frames, task_watcher
 from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState

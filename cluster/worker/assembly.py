@@ -8,8 +8,8 @@ from typing import cast
 
 import orjson
 
-from cluster.media_cache import MediaCache
-from cluster.sound_watch import SoundSteps
+from cluster.worker.media_cache import MediaCache
+from cluster.worker.sound_watch import SoundSteps
 from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import FilePlan, named
 from gpu_renderer.sound import JobSound

@@ -13,9 +13,9 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cluster.assembly import write_file
-from cluster.media_cache import BYTES_MAX, MediaCache
-from cluster.sound_watch import SoundSteps
+from cluster.worker.assembly import write_file
+from cluster.worker.media_cache import BYTES_MAX, MediaCache
+from cluster.worker.sound_watch import SoundSteps
 from farm_core.disk_space import has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable

@@ -10,10 +10,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from cluster import turns
-from cluster.render_thread import RenderThread
-from cluster.segment_maker import SessionSegmentMaker
-from cluster.task_runner import TaskRunner
+from cluster.worker import turns
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.segment_maker import SessionSegmentMaker
+from cluster.worker.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
@@ -23,7 +23,7 @@ from scheduler.ports import Finished, SegmentAssignment, VideoFormat
 from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.gl
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DOCUMENTS = ("effects.motion", "lower-third.motion", "title-card.motion")
 FRAMES = 12
 

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cluster.render_thread import RenderThread
-from cluster.segment_maker import task_runner
-from cluster.task_runner import TaskRunner
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.segment_maker import task_runner
+from cluster.worker.task_runner import TaskRunner
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
@@ -200,7 +200,7 @@ class TestWorkers:
         self, farm: Farm, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """An hour of a thousand voices takes most of an hour to mix. Segments, stills and assemblies of all waited for its end."""
-        monkeypatch.setattr("cluster.task_runner.PAUSES_SECONDS", 0.0)
+        monkeypatch.setattr("cluster.worker.task_runner.PAUSES_SECONDS", 0.0)
         path, _ = render_video(farm, tmp_path, name)
         runner, storage = farm
         video = video_of(name)
@@ -230,8 +230,8 @@ class TestWorkers:
     def test_assemblies_of_two_accounts_take_turns_on_one_worker(
         self, farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("cluster.task_runner.PAUSES_SECONDS", 0.0)
-        monkeypatch.setattr("cluster.turns.SLICE_SECONDS", 0.0)
+        monkeypatch.setattr("cluster.worker.task_runner.PAUSES_SECONDS", 0.0)
+        monkeypatch.setattr("cluster.worker.turns.SLICE_SECONDS", 0.0)
         path, _ = render_video(farm, tmp_path, "mp4")
         segments, scratch, submitted, begun = rendered_segments(farm, video_of("mp4")), tmp_path / "w1", Event(), [0]
 

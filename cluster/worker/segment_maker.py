@@ -9,9 +9,9 @@ from typing import Final, NamedTuple, cast
 
 import orjson
 
-from cluster.devices import device_index
-from cluster.media_cache import MediaCache
-from cluster.task_runner import OnProgress, ShouldStop, StillPicture, TaskRunner
+from cluster.worker.egl_devices import device_index
+from cluster.worker.media_cache import MediaCache
+from cluster.worker.task_runner import OnProgress, ShouldStop, StillPicture, TaskRunner
 from farm_core.accounts.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster import segment_maker
-from cluster.segment_maker import SessionSegmentMaker
+from cluster.worker import segment_maker
+from cluster.worker.segment_maker import SessionSegmentMaker
 from farm_core.settings import Settings
 from gpu_renderer.opengl.context import GpuIdentity
 from gpu_renderer.session import RenderSession

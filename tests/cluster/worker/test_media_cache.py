@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 from structlog.testing import capture_logs
 
-from cluster.segment_maker import OPENED_MAX, SessionSegmentMaker
-from cluster.task_runner import TaskRunner, failure_of
+from cluster.worker.segment_maker import OPENED_MAX, SessionSegmentMaker
+from cluster.worker.task_runner import TaskRunner, failure_of
 from farm_core import disk_space
 from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings
@@ -81,7 +81,7 @@ def test_a_worker_closes_idle_documents_whose_sound_takes_too_much_of_its_disk(
     square["components"].append({"id": "fx", "type": "fx", "props": {"audioWaveform": waveform}})
     maker = SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
     runner = TaskRunner("w", maker, storage, tmp_path / "scratch")
-    monkeypatch.setattr("cluster.segment_maker.SOUND_BYTES_MAX", 2 * RATE * 4)
+    monkeypatch.setattr("cluster.worker.segment_maker.SOUND_BYTES_MAX", 2 * RATE * 4)
 
     def held_after(number: int) -> int:
         """Render a document, and return the number of scratch files that take space."""

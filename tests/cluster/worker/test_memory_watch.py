@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from cluster.memory_watch import MemoryWatch, resident_bytes
-from cluster.render_thread import RenderThread
-from cluster.task_runner import StillPicture
+from cluster.worker.memory_watch import MemoryWatch, resident_bytes
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.task_runner import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, VideoFormat

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from cluster.render_thread import RenderThread
-from cluster.task_runner import StillPicture
-from cluster.turns import PAUSED_MAX, Entry, Turns
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.task_runner import StillPicture
+from cluster.worker.turns import PAUSED_MAX, Entry, Turns
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, TimeLimit, VideoFormat

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from cluster import landlock, render_sandbox
-from cluster.render_thread import RenderThread
-from cluster.segment_maker import SessionSegmentMaker
-from cluster.task_runner import TaskRunner
+from cluster.worker import landlock, render_sandbox
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.segment_maker import SessionSegmentMaker
+from cluster.worker.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.ports import Finished
-from tests.cluster.test_paused_segments import assignments
+from tests.cluster.worker.test_paused_segments import assignments
 from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.skipif(landlock.version() == 0, reason="the kernel has no Landlock")

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from cluster.render_thread import RenderThread
-from cluster.segment_maker import task_runner
-from cluster.task_runner import TaskRunner
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.segment_maker import task_runner
+from cluster.worker.task_runner import TaskRunner
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links

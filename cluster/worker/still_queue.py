@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from cluster.still_file import still_file
-from cluster.task_runner import StillPicture, failure_of
+from cluster.worker.still_file import still_file
+from cluster.worker.task_runner import StillPicture, failure_of
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from cluster.render_thread import RenderThread
-from cluster.still_queue import BURST_SECONDS, TOO_LATE, StillQueue
-from cluster.task_runner import StillPicture
+from cluster.worker.render_thread import RenderThread
+from cluster.worker.still_queue import BURST_SECONDS, TOO_LATE, StillQueue
+from cluster.worker.task_runner import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import (
