@@ -6,6 +6,4 @@
 - Parts of `./farm up`: `local` starts and supervises them, `embedded` holds its own Postgres and Valkey.
 - Commands: `commands`, with `backups`, `batching` and `diagnosis`.
 - Files for operators: `setup`, `systemd`, `compose.yaml`, `docker`, `helm`, `ray`, `proxy` and `observing`.
-
-`render_actor.py`, `render_thread.py` and `memory_watch.py` are former paths, for workers of release 0.3.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -63,21 +62,6 @@ def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypat
             await workers.close()
 
     asyncio.run(story())
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("cluster.render_actor", "ActorReport"),
-        ("cluster.render_actor", "_cuda_index"),
-        ("cluster.render_actor", "_sandboxed_runner"),
-        ("cluster.render_thread", "RenderThread"),
-        ("cluster.memory_watch", "MemoryWatch"),
-    ],
-)
-def test_what_actors_of_the_former_release_pickle_by_its_path_can_be_read(module: str, name: str) -> None:
-    """Otherwise Ray gives a scheduler a substitute of the actor's class, and the actor's reports cannot be read."""
-    assert pickle.loads(f"c{module}\n{name}\n.".encode()).__name__ == name
 
 
 def test_actors_of_the_former_release_are_used() -> None:
