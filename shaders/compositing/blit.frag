@@ -47,7 +47,8 @@ vec3 pq(vec3 v) {
 
 vec3 hlg(vec3 v) {
     v = max(v, 0.0);
-    return mix(0.17864055 * sqrt(v), 0.17864055 * log(max(v - 0.28466892, 1e-6)) + 0.55991073, step(1.0, v));
+    // at 1, the curves differ: white belongs to the root
+    return mix(0.17864055 * log(max(v - 0.28466892, 1e-6)) + 0.55991073, 0.17864055 * sqrt(v), step(v, vec3(1.0)));
 }
 
 vec3 displayed(vec3 v) {

@@ -67,7 +67,8 @@ def test_every_level_of_a_channel_comes_out_of_linear_light_as_it_went_in(painte
 
 @pytest.mark.gl
 @pytest.mark.parametrize(
-    ("display", "white"), [("srgb", (255, 255, 255)), ("aces", (158, 158, 158)), ("pq", (130, 130, 130))]
+    ("display", "white"),
+    [("srgb", (255, 255, 255)), ("aces", (158, 158, 158)), ("pq", (130, 130, 130)), ("hlg", (46, 46, 46))],
 )
 def test_a_display_transform_encodes_the_picture(painter: Painter, display: str, white: tuple[int, int, int]) -> None:
     from dataclasses import replace
