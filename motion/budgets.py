@@ -159,20 +159,22 @@ def dashed_pixels(layer: Layer) -> int:
 
 
 def ribbon_pixels(layer: Layer) -> int:
-    """Return the pixels of the sides of the layer's tapered and waved strokes as `cost_px` counts them, about 0.05 us each.
+    """Return the `cost_px` of the layer's tapered and waved strokes, about 0.05 us each.
 
-    Each outline that is painted on its own draws the ribbons of all.
-    """
+    Each outline that is painted on its own draws the ribbons of all."""
     content = layer.content
     if not isinstance(content, ShapeContent) or not (waves := list(_ribbon_waves(layer, content))):
         return 0
     growth = min(RUN_POINTS_MAX, math.prod(_points_of_each(layer, operator) for operator in content.operators))
     copies, apart = _copies(layer, content), any(_paints_apart(layer, operator) for operator in content.operators)
-    most, bare = 0.0, [(min(_BEYOND_ALL, _circumference(layer)), growth * _PRIMITIVE_POINTS)]
+    most, bare = 0.0, [(min(_BEYOND_ALL, _circumference(layer)), (_PRIMITIVE_POINTS, _PRIMITIVE_POINTS))]
     for paths in _shapes_over_time(layer):
-        runs = [(min(_BEYOND_ALL, _total_length([one])), growth * _samples(one)) for one in paths if one] or bare
-        cost = sum(cost_px(length, points, *wave) for wave in waves for length, points in runs)
-        most = max(most, cost * (copies * len(runs) if apart else 1))
+        runs = [(min(_BEYOND_ALL, _total_length([one])), _samples(one)) for one in paths if one] or bare
+        draws = copies * len(runs) if apart else 1
+        for_each = (
+            (wave, length, growth * points[math.isfinite(wave[1])]) for wave in waves for length, points in runs
+        )
+        most = max(most, sum(cost_px(length, points, draws, *wave) for wave, length, points in for_each))
     return math.floor(min(_BEYOND_ALL, most * copies))
 
 
@@ -299,11 +301,12 @@ def _ribbon_waves(layer: Layer, content: ShapeContent) -> Iterator[tuple[float, 
             yield max(map(abs, amounts)), min((one for one in lengths if one > 0.0), default=math.inf)
 
 
-def _samples(outline: _Points) -> int:
-    """Return the number of points that a waved ribbon reads from a segment: one if the segment is straight."""
+def _samples(outline: _Points) -> tuple[int, int]:
+    """Return the number of points that a ribbon reads, without and with a wave: one from a straight segment."""
     curves = _curves(outline)
     is_bent = (curves[:, 1:] != curves[:, :1]).any(axis=(1, 2))
-    return len(outline) + 63 * int((is_bent | np.roll(is_bent, -1)).sum())
+    bent = int((is_bent | np.roll(is_bent, -1)).sum())
+    return len(outline) + 7 * bent, len(outline) + 63 * bent
 
 
 def _dashes_per_px(stroke: Stroke) -> float:

@@ -49,16 +49,17 @@ def ribbons(
     return tuple(_ribbon(piece) for piece in pieces if len(piece.points) > 1)
 
 
-def cost_px(length: float, points: float, amount: float, wavelength: float) -> float:
-    """Return the length of both sides of a ribbon, px. Each vertex of its spine counts as 50 px, because it takes as
-    long.
+def cost_px(length: float, points: float, draws: int, amount: float, wavelength: float) -> float:
+    """Return the length of both sides of a ribbon times its draws, px. Each vertex of its spine counts as 40 px, and as
+    10 px in each draw, because it takes as long.
 
     `points`: those of the run before its waves. `wavelength` is infinite without waves. Of short waves each vertex lies anywhere in their
     height.
     """
     vertices = min(max(points, VERTICES_MAX), points + 12.0 * length / wavelength)
     height = 4.0 * min(amount, 1e15)  # else infinity can be multiplied by 0
-    return 2.0 * (length + min(height * length / wavelength, height * vertices / 3.0)) + 50.0 * vertices
+    sides = 2.0 * (length + min(height * length / wavelength, height * vertices / 3.0))
+    return draws * (sides + 10.0 * vertices) + 40.0 * vertices
 
 
 def width_factor(taper: Taper, f: float) -> float:

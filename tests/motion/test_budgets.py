@@ -247,6 +247,17 @@ def test_hundreds_of_waved_and_tapered_lines_are_within_the_limits() -> None:
     build(document(*(node(f"n{number}", geometry={"points": line}, fx={"stroke": stroke}) for number in range(400))))
 
 
+def test_copies_of_tapered_lines_that_change_their_size_are_within_the_limits() -> None:
+    line = [
+        {"x": 100.0 * x, "y": 0.0, "inX": 100.0 * x - 20, "inY": -60.0, "outX": 100.0 * x + 20, "outY": 60.0}
+        for x in range(10)
+    ]
+    stroke = {"width": 8, "taper": {"startWidth": 0, "startLength": 0.5}}
+    repeater = {"id": "r", "type": "repeater", "copies": 20, "offsetScale": 0.97}
+    geometry = {"subpaths": [{"points": line, "closed": False}] * 5}
+    build(document(node("Rays", "shape", geometry=geometry, fx={"stroke": stroke, "pathOps": [repeater]})))
+
+
 def test_layers_beyond_those_of_a_frame_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PlanMaker, "_layer", lambda *_: pytest.fail("a layer was made"))
     grid = {"enabled": True, "mode": "grid", "countX": 20, "countY": 25}

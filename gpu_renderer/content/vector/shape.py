@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
 import skia
 
 from gpu_renderer.content.raster import Raster
@@ -94,9 +91,8 @@ class _Drawing:
         self._sampled_size = sampled_size
         self._source = source
         self._fill, self._stroke = (Style(source.width, source.height, canvas.getTotalMatrix()) for _ in range(2))
-        self._ribbons: dict[int, list[npt.NDArray[np.float64]]] = {}
-        """Outlines of the ribbons of all runs, 1 px wide, by the index of their stroke: each copy draws them in its width."""
-        self._widened: dict[tuple[int, float], skia.Path] = {}
+        self._ribbons: dict[tuple[int, float], skia.Path] = {}
+        """Ribbons of all runs, by the index and the width of their stroke."""
 
     def draw(self) -> None:
         source = self._source
@@ -123,17 +119,22 @@ class _Drawing:
             if self._source.primitive == "path" and is_ribbon(stroke.taper, stroke.wave):
                 # In the reference, each copy draws the ribbons of all copies, at the stroke's own opacity.
                 paint = self._stroke.paint(stroke.paint, stroke.opacity)
-                self._canvas.drawPath(self._ribbon(index, stroke, stroke.width * width_factor), paint)
+                self._canvas.drawPath(self._ribbon(index, stroke, width_factor), paint)
             else:
                 capped = stroke if _has_ends(self._source.primitive, runs, stroke) else replace(stroke, cap="butt")
                 self._draw_stroke(path, capped, opacity, width_factor)
 
-    def _ribbon(self, index: int, stroke: Stroke, width: float) -> skia.Path:
-        if index not in self._ribbons:
-            self._ribbons[index] = list(_ribbons(self._source.runs, stroke))
-        if (index, width) not in self._widened:
-            self._widened[index, width] = _widened(self._ribbons[index], width)
-        return self._widened[index, width]
+    def _ribbon(self, index: int, stroke: Stroke, width_factor: float) -> skia.Path:
+        wide, path = self._ribbons_of(index, stroke, stroke.width), skia.Path()
+        if width_factor == 1.0:
+            return wide
+        wide.interpolate(self._ribbons_of(index, stroke, 0.0), width_factor, path)
+        return path
+
+    def _ribbons_of(self, index: int, stroke: Stroke, width: float) -> skia.Path:
+        if (index, width) not in self._ribbons:
+            self._ribbons[index, width] = _ribbons(self._source.runs, stroke, width)
+        return self._ribbons[index, width]
 
     def _draw_stroke(self, path: skia.Path, stroke: Stroke, opacity: float, width_factor: float) -> None:
         paint = self._stroke.paint(stroke.paint, stroke.opacity * opacity)
@@ -157,18 +158,11 @@ def _has_ends(primitive: str, runs: tuple[Run, ...], stroke: Stroke) -> bool:
     return any(not run.closed or len({point[:2] for point in run.points}) < 2 for run in runs)
 
 
-def _ribbons(runs: tuple[Run, ...], stroke: Stroke) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield the outlines of a stroke's ribbons, 1 px wide: one side forward, then the other back."""
-    for run in runs:
-        yield from map(np.array, ribbons(run, 1.0, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset))
-
-
-def _widened(outlines: list[npt.NDArray[np.float64]], width: float) -> skia.Path:
+def _ribbons(runs: tuple[Run, ...], stroke: Stroke, width: float) -> skia.Path:
     path = skia.Path()
-    for thin in outlines:
-        middle = (thin + thin[::-1]) / 2
-        points = (middle + (thin - middle) * width).tolist()
-        path.addPoly([skia.Point(x, y) for x, y in points], True)
+    for run in runs:
+        for points in ribbons(run, width, stroke.taper, stroke.wave, stroke.dash, stroke.dash_offset):
+            path.addPoly([skia.Point(x, y) for x, y in points], True)
     return path
 
 
