@@ -100,8 +100,10 @@ document.addEventListener("submit", async (event) => {
   if (!document.getElementById("notices")) return; // where the reason would stand
   event.preventDefault();
   const may = await answers();
-  notify("sent", may ? "" : "Nothing was sent: the farm does not answer. What you entered is still here; try again in a moment.");
+  const isChoice = form.querySelector("[data-submit]");
+  notify("sent", may ? "" : `Nothing was sent: the farm does not answer. ${isChoice ? "Choose again" : "What you entered is still here; try again"} in a moment.`);
   if (!may || button?.matches("[data-download]")) release(form);
+  if (!may && isChoice) form.reset();
   if (!may) return document.getElementById("notice-sent").scrollIntoView({ block: "nearest" });
   answered.add(form);
   form.requestSubmit(button?.form === form ? button : null);
@@ -113,7 +115,11 @@ function release(form) {
 }
 // A page that answers a form: a reload or Back requests its address, and does not send the form again.
 if (!document.querySelector("[data-error]")) history.replaceState(history.state, "", location.href);
-window.addEventListener("pageshow", () => { for (const form of [...sent.keys()]) release(form); });
+window.addEventListener("pageshow", () => {
+  for (const form of [...sent.keys()]) release(form);
+  for (const choice of all("[data-submit]")) choice.form.reset();
+});
+// A choice that sends its form. It is put back where it was not sent and on Back: browsers ignore the choice of the same file again.
 document.addEventListener("change", (event) => { if (event.target.matches("[data-submit]")) event.target.form.requestSubmit(); });
 
 // ---- Keys: / searches ----

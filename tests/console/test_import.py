@@ -307,3 +307,26 @@ def test_another_composition_of_a_project_is_chosen(member: Person, window: Call
     page.get_by_role("button", name="Replace the template").click()
     page.wait_for_url("**/templates/tpl_*")
     assert member.api.get(f"/templates/{template['id']}").json()["width"] == 640
+
+
+def test_a_choice_that_was_not_sent_is_put_back(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:
+    project = tmp_path / "two.motion"
+    project.write_bytes(bundle(with_teaser(layer("t1", "Title", "text"))))
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    page.context.set_offline(True)
+    page.set_input_files("#file", project)
+    expect(page.locator("#notices")).to_contain_text("the farm does not answer. Choose again")
+    expect(page.locator("#file")).to_have_value("")  # a browser ignores the choice of the same file again
+    page.context.set_offline(False)
+    page.set_input_files("#file", project)
+    chooser = page.get_by_label("Composition")
+    expect(chooser).to_have_value("")
+    page.context.set_offline(True)
+    chooser.select_option("Teaser")
+    expect(page.locator("#notices")).to_contain_text("the farm does not answer. Choose again")
+    expect(chooser).to_have_value("")  # the one that would be imported
+    page.context.set_offline(False)
+    page.go_back()
+    expect(page).to_have_url(f"{member.origin}/console/templates")
+    expect(page.locator("#file")).to_have_value("")
