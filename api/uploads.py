@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from api.app_state import app_state_of
 from api.header_values import parameters
-from farm_core.disk_space import has_upload_room
+from farm_core.disk_space import has_reserve
 from farm_core.errors import BadRequest, PayloadTooLarge, Unavailable, UploadTooLarge
 from farm_core.sizes import in_words
 from farm_core.strict_json import refuse_control_characters
@@ -81,7 +81,7 @@ async def _feed(request: Request, body: _Body) -> None:
                 raise PayloadTooLarge(f"The form holds more than {in_words(_REST_BYTES_MAX)} beside its file.")
             if body.file_bytes >= next_check and not body.is_too_large:
                 next_check += _CHECKED_BYTES
-                if not has_upload_room():
+                if not has_reserve():
                     _log.error(
                         "an upload was cut off: the disk of temporary files is nearly full", bytes=body.file_bytes
                     )

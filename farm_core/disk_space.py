@@ -15,9 +15,9 @@ ROOM_BYTES: Final = 32_000_000
 """A disk with less free space counts as full: Postgres may share it, and needs 16 MB for its next log file."""
 
 
-UPLOAD_RESERVE_BYTES: Final = 1_000_000_000
-"""Free space of the disk of temporary files that large uploads leave, or a tenth of a small disk. Workers write segments
-there, and Postgres may share it."""
+RESERVE_BYTES: Final = 1_000_000_000
+"""Free space of the disk of temporary files that large uploads and long sounds leave, or a tenth of a small disk. Workers write
+segments there, and Postgres may share it."""
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
@@ -68,10 +68,10 @@ def check_temporary_room() -> None:
     check_room(Path(tempfile.gettempdir()))
 
 
-def has_upload_room() -> bool:
-    """Return True if a large upload can still grow."""
+def has_reserve() -> bool:
+    """Return True if the disk of temporary files has its reserve, so that a large file can still grow."""
     disk = shutil.disk_usage(tempfile.gettempdir())
-    return disk.free > min(UPLOAD_RESERVE_BYTES, disk.total // 10)
+    return disk.free > min(RESERVE_BYTES, disk.total // 10)
 
 
 def has_temporary_room() -> bool:

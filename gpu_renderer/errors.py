@@ -13,6 +13,10 @@ def is_of_machine(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _OF_MACHINE
 
 
+class DiskNearlyFull(OSError):
+    """Sound was not decoded because the disk has too little space beside it."""
+
+
 class RenderError(Exception):
     """A frame or segment could not be rendered. `public_message` is safe for users: no path, host or driver text."""
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from gpu_renderer.content.media.bitmaps import data_url_bytes
 from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.encode.profile import rate
-from gpu_renderer.errors import MediaUndecodable, is_of_machine
+from gpu_renderer.errors import DiskNearlyFull, MediaUndecodable, is_of_machine
 from motion.errors import PropertyRefused
 from motion.evaluate.audio_analysis import BUCKETS, Envelope
 from motion.model.composition import Composition
@@ -309,7 +309,7 @@ def _write(
 ) -> tuple[int, int]:
     """Write the window. Return the channel count and the end of the decoded sound in sample frames.
 
-    Silence becomes a hole in the scratch file, which takes neither memory nor disk space. Raises OSError if the disk is nearly full.
+    Silence becomes a hole in the scratch file, which takes neither memory nor disk space. Raises DiskNearlyFull.
     """
     channels = reached = unchecked_bytes = 0
     for position, samples in _placed(container):
@@ -335,10 +335,10 @@ def _write(
 
 
 def _check_room(path: Path) -> None:
-    """Raise OSError if the disk has too little space for more sound."""
+    """Raise DiskNearlyFull if the disk has too little space for more sound."""
     disk = shutil.disk_usage(path)
     if disk.free < min(RESERVE_BYTES, disk.total // 10):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        raise DiskNearlyFull(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:

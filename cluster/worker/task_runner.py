@@ -21,7 +21,7 @@ from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
-from gpu_renderer.errors import EncoderUnavailable, GpuUnavailable, RenderError
+from gpu_renderer.errors import DiskNearlyFull, EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
@@ -246,11 +246,16 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
             return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
         case StorageUnavailable():
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
-        # Temporary files still have no room although those of the failed attempt are gone: the task did not fill the disk itself.
-        case OSError() if is_disk_broken(error) or (is_disk_full(error) and not has_temporary_room()):
+        case OSError() if is_disk_broken(error) or (is_disk_full(error) and not _has_room(error)):
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case _:
             return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)
+
+
+def _has_room(error: OSError) -> bool:
+    """Return False if the disk still lacks what the failed attempt missed, although the attempt's files are gone: the task did not
+    fill the disk itself."""
+    return has_reserve() if isinstance(error, DiskNearlyFull) else has_temporary_room()
 
 
 def _digest(path: Path) -> str:

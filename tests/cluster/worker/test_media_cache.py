@@ -22,9 +22,10 @@ from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from gpu_renderer import sound
 from scheduler.ports import Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer.documents import document, layer, track
-from tests.gpu_renderer.test_sound import RATE, write_wave
+from tests.gpu_renderer.test_sound import RATE, sine, write_wave
 
 VIDEO = VideoFormat(64, 36, 30, 30, None, 1.0)
 
@@ -130,6 +131,19 @@ def test_a_disk_over_quota_or_broken_is_no_fault_of_a_segment_but_a_damaged_file
 
     monkeypatch.setattr(os, "posix_fallocate", over_quota)  # the disk has free space, but not for this process's user
     assert failure_of(error, "w").kind is kind
+
+
+@pytest.mark.parametrize(("free_bytes", "kind"), [(900_000_000, FailureKind.store), (2_000_000_000, FailureKind.crash)])
+def test_a_disk_without_its_reserve_is_no_fault_of_a_long_sound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, kind: FailureKind
+) -> None:
+    path, usage = write_wave(tmp_path / "a.wav", sine(1000, 3.0)), shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(sound, "CHECKED_BYTES", 0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=20_000_000_000, free=800_000_000))
+    with pytest.raises(OSError, match="No space left") as found:
+        sound.decoded(path, tmp_path / "scratch", 0.0, float("inf"))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=20_000_000_000, free=free_bytes))
+    assert failure_of(found.value, "w").kind is kind
 
 
 @pytest.mark.gl
