@@ -75,11 +75,22 @@ def _database(server: postgres.EmbeddedPostgres, template: str) -> Iterator[str]
 
 @pytest.fixture(scope="session")
 def valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[valkey.EmbeddedValkey]:
+    yield from _valkey(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def shared_valkey_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[valkey.EmbeddedValkey]:
+    """Yield the Valkey of all tests that use their own accounts. `redis_url` never empties it, and no worker of another
+    farm takes its requests for stills."""
+    yield from _valkey(tmp_path_factory)
+
+
+def _valkey(folders: pytest.TempPathFactory) -> Iterator[valkey.EmbeddedValkey]:
     from cluster.embedded import valkey
     from farm_core import redis
     from farm_core.progress import writer
 
-    server = valkey.start(tmp_path_factory.mktemp("valkey"))
+    server = valkey.start(folders.mktemp("valkey"))
     with pytest.MonkeyPatch.context() as patched:
         # On a busy machine it answers after the farm's own time limit.
         patched.setattr(redis, "ANSWER_SECONDS", HANG_SECONDS)

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jwt
 import pytest
@@ -27,6 +28,9 @@ from tests import sandboxes
 from tests.api.world import World
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
+
+if TYPE_CHECKING:
+    from tests.scheduler.farm import DummyWork
 
 PUBLIC_ADDRESS = "93.184.216.34"
 
@@ -56,12 +60,21 @@ def own_world(start: Callable[..., World]) -> World:
     return start()
 
 
+@pytest.fixture
+def worker(own_world: World, tmp_path: Path) -> Iterator[DummyWork]:
+    """Yield a worker that draws plain pictures for `own_world`."""
+    from tests.api.workers import drawing
+
+    with drawing(own_world, tmp_path) as work:
+        yield work
+
+
 @pytest.fixture(scope="session")
 def world(
-    shared_database_url: str, valkey_server: valkey.EmbeddedValkey, tmp_path_factory: pytest.TempPathFactory
+    shared_database_url: str, shared_valkey_server: valkey.EmbeddedValkey, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """Yield an app that tests share. Tests create their own accounts, and leave the clock alone."""
-    with _running(_settings(shared_database_url, valkey_server.url, tmp_path_factory.mktemp("data"))) as world:
+    with _running(_settings(shared_database_url, shared_valkey_server.url, tmp_path_factory.mktemp("data"))) as world:
         yield world
 
 

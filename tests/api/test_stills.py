@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from tests.api.world import World, text_template
 from tests.scheduler.farm import DummyWork
 
 pytestmark = pytest.mark.service
-
-
-@pytest.fixture
-def worker(own_world: World, tmp_path: Path) -> Iterator[DummyWork]:
-    with drawing(own_world, tmp_path) as work:
-        yield work
 
 
 def size_of(answer: Any) -> tuple[str | None, tuple[int, int]]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import httpserver_jwks, jwks, own_world, settings, start, world
+from tests.api.conftest import httpserver_jwks, jwks, own_world, settings, start, worker, world
 from tests.api.workers import drawing
 from tests.api.world import World
 from tests.console.people import Person, signed_in
 
-__all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "world"]
+__all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "worker", "world"]
 
 CHROMIUM = next(
     (path for name in ("chromium-headless-shell", "chromium", "chromium-browser") if (path := shutil.which(name))), None

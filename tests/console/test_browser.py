@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,11 @@ from playwright.sync_api import expect
 
 from farm_core.ids import new_id
 from farm_core.progress.changes import JobChange
-from tests.api.workers import drawing
-from tests.api.world import World, template_body
+from tests.api.world import template_body
 from tests.console.changes import publish_until
 from tests.console.people import Person
 
-pytestmark = [pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("worker")]
 
 Window = Callable[..., Any]
 PAGES = (
@@ -31,13 +30,6 @@ PAGES = (
 )  # fmt: skip
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
 """Rules of axe whose result depends on the colour scheme."""
-
-
-@pytest.fixture(autouse=True)
-def pictures(own_world: World, tmp_path: Path) -> Iterator[None]:
-    """Run a worker that draws plain pictures."""
-    with drawing(own_world, tmp_path):
-        yield
 
 
 def farm(person: Person) -> dict[str, str]:

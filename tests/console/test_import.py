@@ -15,14 +15,20 @@ from playwright.sync_api import expect
 
 from motion.errors import PropertyRefused
 from scheduler.ports import StillAssignment
-from tests.api.workers import drawing
 from tests.api.world import bundle, document, layer, template_body, text_template
 from tests.console.people import Person
 from tests.patience import HANG_SECONDS
+from tests.scheduler.farm import DummyWork
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
 SUBSTITUTED = "The font family 'Gotham' is not installed; 'Inter' stands in for it."
+
+
+@pytest.fixture
+def member(member: Person, worker: DummyWork) -> Person:
+    """Return an account of a farm with a worker. Without one, each page of an import waits for its frame in vain."""
+    return member
 
 
 def uploaded(member: Person, project: Path) -> str:
@@ -33,37 +39,20 @@ def uploaded(member: Person, project: Path) -> str:
 
 
 def test_a_frame_and_the_fonts_that_will_be_replaced_are_shown_before_the_import(
-    member: Person, project: Path, tmp_path: Path
+    member: Person, worker: DummyWork, project: Path
 ) -> None:
-    with drawing(member.api.world, tmp_path) as worker:
-        worker.warnings = (SUBSTITUTED, "The effect “Frost” is not drawn.")
-        text = uploaded(member, project)
+    worker.warnings = (SUBSTITUTED, "The effect “Frost” is not drawn.")
+    text = uploaded(member, project)
     assert "Gotham" in text.split("Fonts")[1] and "Frost" in text.split("Drawn differently")[1].split("Fonts")[0]
     (address,) = re.findall(r'src="/console(/templates/import/imp_\w+/picture\.jpg)"', text)
     assert Image.open(io.BytesIO(member.get(address).content)).size == (640, 360)
     assert member.api.get("/templates").json()["total"] == 0
 
 
-def test_an_import_says_why_it_shows_no_frame(
-    member: Person, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("console.library.findings.WAIT_SECONDS", HANG_SECONDS)
-
-    def refuse(_: StillAssignment) -> None:
-        raise PropertyRefused("The media of input 'photo' could not be fetched.")
-
-    with drawing(member.api.world, tmp_path) as worker:
-        worker.before_still = refuse
-        text = uploaded(member, project)
-    assert "could not be fetched" in text
-    assert "Everything in this project can be rendered" not in text
-
-
 def test_pictures_of_uploads_are_the_accounts_own_and_go_with_the_import(
-    member: Person, operator: Person, project: Path, tmp_path: Path
+    member: Person, operator: Person, project: Path
 ) -> None:
-    with drawing(member.api.world, tmp_path):
-        text = uploaded(member, project)
+    text = uploaded(member, project)
     (upload,) = set(re.findall(r"imp_\w+", text))
     address = f"/templates/import/{upload}"
     assert operator.get(f"{address}/picture.jpg").status_code == 404
@@ -282,6 +271,20 @@ def test_a_replaced_template_keeps_its_composition_or_says_that_it_renders_anoth
     shown = replaced(member, made["id"], document(photo, title))
     assert lost in shown and "The new version renders &#39;Card&#39;" in shown
     assert member.api.get(f"/templates/{made['id']}").json()["width"] == 640
+
+
+def test_an_import_says_why_it_shows_no_frame(
+    member: Person, worker: DummyWork, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.library.findings.WAIT_SECONDS", HANG_SECONDS)
+
+    def refuse(_: StillAssignment) -> None:
+        raise PropertyRefused("The media of input 'photo' could not be fetched.")
+
+    worker.before_still = refuse
+    text = uploaded(member, project)
+    assert "could not be fetched" in text
+    assert "Everything in this project can be rendered" not in text
 
 
 def test_another_composition_of_a_project_is_chosen(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:

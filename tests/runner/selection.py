@@ -17,7 +17,7 @@ import pytest
 
 from tests.runner import durations
 
-SERVERS: Final = {"postgres_server", "valkey_server", "s3_server", "chromium"}
+SERVERS: Final = {"postgres_server", "valkey_server", "shared_valkey_server", "s3_server", "chromium"}
 """Fixtures that start a server or the browser."""
 STAGES: Final = ("gl", "service", "acceptance", "chaos", "slow")
 """Marks from cheap to expensive. Tests without any of them run first."""
