@@ -28,6 +28,7 @@ from scheduler.maintenance.retention import (
     SegmentReaper,
     UploadReaper,
 )
+from scheduler.maintenance.storage_limits import StorageLimits
 from scheduler.maintenance.worker_registry import WorkerRegistry, WorkerRestarter
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
@@ -55,12 +56,14 @@ class Scheduler:
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
         self.stills = StillService(dependencies, self.running_tasks)
+        self.segment_reaper = SegmentReaper(dependencies)
+        self.storage_limits = StorageLimits(dependencies, self.segment_reaper)
         self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)
         self.clock_keeper = ClockKeeper(dependencies)
         self.keepers: tuple[Service, ...] = (
             self.collector, self.task_watcher, self.breaker, ClaimKeeper(dependencies, self.claimer),
             self.deliverer, self.worker_registry, self.lease_reaper, WorkerRestarter(dependencies),
-            UploadReaper(dependencies), SegmentReaper(dependencies), ResultReaper(dependencies), ScratchReaper(dependencies),
+            UploadReaper(dependencies), self.segment_reaper, self.storage_limits, ResultReaper(dependencies), ScratchReaper(dependencies),
             HistoryReaper(dependencies), RowReaper(dependencies), QueueAuditor(dependencies), self.clock_keeper,
         )  # fmt: skip
         self.listener = Listener(

@@ -43,6 +43,10 @@ class NullStorage:
     def check(self) -> None:
         """Do nothing."""
 
+    def reserve_in_use(self) -> int:
+        """Return 0: nothing limits the store."""
+        return 0
+
     def delete(self, key: str) -> None:
         """Do nothing."""
 

@@ -658,17 +658,44 @@ SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR
 -- Return the renderers of workers that some scheduler has seen just now, on any Ray cluster.
 SELECT DISTINCT renderer FROM workers WHERE seen_at >= :since
 
+-- open_segments --
+-- Return the bytes of the finished segments of each open job, with what limits its account. Without `any_account`, only
+-- accounts that can have a limit are read. A segment that several jobs of an account need counts for one of them
+-- (`counted_bytes`), so that the sum is what the account takes.
+-- Rows are looked up one by one, because the planner would read all accounts, tasks and segments instead.
+WITH owners AS MATERIALIZED (
+    SELECT owner.*, (SELECT stored_bytes FROM account_queues WHERE account_queues.account_id = owner.id) AS stored_bytes
+    FROM (SELECT DISTINCT account_id FROM open_jobs) AS working CROSS JOIN LATERAL (
+        SELECT id, plan, max_storage_bytes, unlimited FROM accounts WHERE accounts.id = working.account_id
+            AND (CAST(:any_account AS boolean) OR max_storage_bytes IS NOT NULL OR plan = ANY(:limited_plans)) LIMIT 1
+    ) AS owner
+), needed AS MATERIALIZED (
+    SELECT owners.id AS account_id, open_jobs.job_id, done.segment_key,
+        row_number() OVER (PARTITION BY owners.id, done.segment_key ORDER BY open_jobs.job_id) AS use
+    FROM owners JOIN open_jobs ON open_jobs.account_id = owners.id CROSS JOIN LATERAL (
+        SELECT DISTINCT segment_key FROM tasks WHERE tasks.job_id = open_jobs.job_id AND segment_key IS NOT NULL OFFSET 0
+    ) AS done
+), sums AS MATERIALIZED (
+    SELECT account_id, job_id, CAST(sum(stored.bytes) AS bigint) AS bytes,
+        CAST(coalesce(sum(stored.bytes) FILTER (WHERE use = 1), 0) AS bigint) AS counted_bytes
+    FROM needed CROSS JOIN LATERAL (SELECT bytes FROM segments WHERE segments.key = needed.segment_key LIMIT 1) AS stored
+    GROUP BY account_id, job_id
+)
+SELECT sums.*, owners.stored_bytes, owners.plan, owners.max_storage_bytes, owners.unlimited
+FROM sums JOIN owners ON owners.id = sums.account_id ORDER BY sums.account_id, sums.bytes DESC, sums.job_id
+
 -- surplus_segments --
--- Return the least recently used segments beyond the budget that no running job needs, among the oldest ones.
+-- Return the least recently used segments beyond the budget that no running job needs, among the oldest ones. There are
+-- more candidates than running jobs need segments: these can be the oldest.
 WITH surplus AS MATERIALIZED (
     SELECT sum(bytes) - :bytes_max AS bytes FROM segments
-), oldest AS MATERIALIZED (
-    SELECT key, sum(bytes) OVER (ORDER BY used_at, key DESC) - bytes AS older_bytes FROM segments
-    ORDER BY used_at, key DESC LIMIT 2 * :segments_max
 ), needed AS MATERIALIZED (
-    SELECT done.segment_key FROM open_jobs CROSS JOIN LATERAL (
+    SELECT DISTINCT done.segment_key FROM open_jobs CROSS JOIN LATERAL (
         SELECT segment_key FROM tasks WHERE tasks.job_id = open_jobs.job_id AND segment_key IS NOT NULL OFFSET 0
     ) AS done
+), oldest AS MATERIALIZED (
+    SELECT key, sum(bytes) OVER (ORDER BY used_at, key DESC) - bytes AS older_bytes FROM segments
+    ORDER BY used_at, key DESC LIMIT (SELECT :segments_max + count(*) FROM needed)
 )
 SELECT oldest.key FROM oldest JOIN surplus ON oldest.older_bytes < surplus.bytes
 WHERE NOT EXISTS (SELECT 1 FROM needed WHERE needed.segment_key = oldest.key) LIMIT :segments_max

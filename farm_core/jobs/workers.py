@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
+from farm_core.accounts.plans import PLANS, storage_limit
 from farm_core.jobs.sql import Transaction, column, execute
 
 LIVE_SECONDS: Final = 15.0
@@ -120,6 +122,33 @@ async def blame_worker(transaction: Transaction, now: datetime, worker_id: str) 
     values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX, "rest_seconds_max": REST_SECONDS_MAX}
     until = await column(transaction, "blame_worker", values)
     return until[0] if until else None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSegments:
+    """Bytes of the finished segments of an open job, and what its account stores and is allowed (None: anything).
+
+    `counted_bytes` are those that count for this job: a segment that several jobs of the account need counts once.
+    """
+
+    job_id: str
+    bytes: int
+    counted_bytes: int
+    stored_bytes: int
+    storage_limit: int | None
+
+
+async def open_segments(transaction: Transaction, *, any_account: bool) -> dict[str, list[OpenSegments]]:
+    """Return the finished segments of the open jobs of each account with a storage limit, or of any account, largest
+    job first."""
+    limited = [name for name, plan in PLANS.items() if plan.max_storage_bytes is not None]
+    found: dict[str, list[OpenSegments]] = {}
+    for row in await execute(transaction, "open_segments", {"any_account": any_account, "limited_plans": limited}):
+        limit = storage_limit(row.plan, row.max_storage_bytes, row.unlimited)
+        found.setdefault(row.account_id, []).append(
+            OpenSegments(row.job_id, row.bytes, row.counted_bytes, row.stored_bytes, limit)
+        )
+    return found
 
 
 async def surplus_segments(transaction: Transaction, bytes_max: int, segments_max: int) -> list[str]:

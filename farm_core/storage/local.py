@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from farm_core.disk_space import check_room
+from farm_core.disk_space import check_room, reserve_in_use
 from farm_core.power_loss import sync_file, sync_folder
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.keys import checked
@@ -76,6 +76,11 @@ class LocalStorage:
         """Raise StorageUnavailable if the folder is missing, or its disk is full."""
         with _translated():
             check_room(self._objects)
+
+    def reserve_in_use(self) -> int:
+        """Return the reserve of the folder's disk if less than that is free, else 0."""
+        with _translated():
+            return reserve_in_use(self._objects)
 
     def delete(self, key: str) -> None:
         """Delete the object, if it exists."""

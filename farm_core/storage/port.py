@@ -67,6 +67,10 @@ class Storage(Protocol):
         """Raise StorageUnavailable if the store is away, or is known to have no room for new objects."""
         ...
 
+    def reserve_in_use(self) -> int:
+        """Return the store's reserve of free space in bytes if less than that is free, else 0. Buckets have no reserve."""
+        ...
+
     def delete(self, key: str) -> None:
         """Delete the object, if it exists."""
         ...

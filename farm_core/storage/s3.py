@@ -116,6 +116,10 @@ class S3Storage:
         except ObjectMissing:
             raise StorageUnavailable(f"there is no bucket {self._bucket}") from None
 
+    def reserve_in_use(self) -> int:
+        """Return 0: nothing limits the store."""
+        return 0
+
     def delete(self, key: str) -> None:
         """Delete the object, if it exists."""
         try:

@@ -56,8 +56,12 @@ class SegmentReaper(Service):
 
     async def tick(self) -> int:
         """Delete one batch; return the number of deleted segments."""
+        return await self.shrink(self.dependencies.settings.segment_cache_bytes)
+
+    async def shrink(self, bytes_max: int) -> int:
+        """Delete one batch of the segments beyond `bytes_max`; return the number of deleted segments."""
         async with self.dependencies.database.work() as session:
-            keys = await workers.surplus_segments(session, self.dependencies.settings.segment_cache_bytes, BATCH)
+            keys = await workers.surplus_segments(session, bytes_max, BATCH)
             await workers.forget_segments(session, keys)
         await _delete(self.dependencies, keys)
         return len(keys)
