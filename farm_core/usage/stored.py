@@ -3,6 +3,7 @@
 Triggers update the sum of an account's objects (`farm_core/db/migrations/sql/charges.sql`), so a check reads one row.
 Charge an object in the transaction that stores the row which names it. The scheduler's statements charge videos,
 frozen documents and media. These can exceed the limit by the work in flight; after that nothing new is accepted.
+Segments of open jobs have no charges: `scheduler/maintenance/storage_limits.py` adds them up.
 """
 
 from __future__ import annotations

@@ -32,6 +32,12 @@ DISK_FULL: Final = (
 )
 
 
+EVERY_SECONDS: Final = 2.0
+
+SHARE: Final = 0.02
+"""Maximum share of time that the statement takes: it reads all finished segments of open jobs."""
+
+
 class _Excess(NamedTuple):
     """A job that must fail, and why. `held_bytes` are those of all finished segments of its account's open jobs."""
 
@@ -47,7 +53,7 @@ class StorageLimits(Service):
     It keeps no state and can stop anywhere: the next round of any scheduler finds the same jobs.
     """
 
-    every_seconds = 2.0
+    every_seconds = EVERY_SECONDS
 
     def __init__(self, dependencies: Dependencies, segment_reaper: SegmentReaper) -> None:
         super().__init__(dependencies)
@@ -60,7 +66,9 @@ class StorageLimits(Service):
         deleted = await self.segment_reaper.shrink(0) if reserve else 0
         if deleted:
             reserve = 0  # look again before a job fails
+        began = self.dependencies.clock.monotonic()
         found = await self.dependencies.database.single(partial(workers.open_segments, any_account=bool(reserve)))
+        self.every_seconds = max(EVERY_SECONDS, (self.dependencies.clock.monotonic() - began) / SHARE)
         failed = 0
         for excess in _excesses(found, reserve):
             failed += await self._fail(excess)

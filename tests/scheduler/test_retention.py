@@ -214,35 +214,6 @@ def test_the_least_recently_used_segments_go_but_those_that_a_running_job_needs(
 
 
 @pytest.mark.service
-def test_segments_go_although_running_jobs_need_all_of_the_oldest(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        await furnish(database, storage)
-        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(NOW), segment_cache_bytes=0)
-        async with database.work() as session:
-            session.add(job("busy", "tpl", None))
-            await session.flush()
-            await session.execute(text(NEEDED_SEGMENTS), {"number": 2 * BATCH})
-            session.add(Segment(key="segments/unneeded.mp4", bytes=10, used_at=NOW))
-        assert await SegmentReaper(dependencies).tick() == 1
-        async with database.reading() as session:
-            assert await session.scalar(select(func.count()).select_from(Segment)) == 2 * BATCH
-        await database.close()
-
-    asyncio.run(story())
-
-
-NEEDED_SEGMENTS = """
-    WITH needed AS (
-        INSERT INTO segments (key, bytes, used_at) SELECT 'segments/' || n, 10, now() - interval '1 day' FROM generate_series(1, :number) AS n
-        RETURNING key
-    )
-    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, segment_key)
-    SELECT key, 'job_busy', row_number() OVER (), 'render', 0, 1, 'done', 1, now(), key FROM needed
-"""
-
-
-@pytest.mark.service
 def test_uploads_go_after_a_day(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))

@@ -7,21 +7,25 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlmodel import col
 
-from farm_core.jobs.models import Segment
+from farm_core.db.database import Database
+from farm_core.jobs.models import Job, Segment
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import Storage
 from farm_core.webhooks.models import Delivery
+from scheduler.maintenance import storage_limits
+from scheduler.maintenance.retention import BATCH, SegmentReaper
 from scheduler.maintenance.storage_limits import ACCOUNT_FULL, DISK_FULL, StorageLimits
 from scheduler.ports import AssemblyAssignment, Finished, SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
-from tests.scheduler.farm import FarmUnderTest, farm
+from tests.scheduler.farm import FarmUnderTest, farm, furnish, parts_for
 
 pytestmark = pytest.mark.service
 
@@ -31,7 +35,9 @@ SEGMENT_BYTES = 7
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_limits, "EVERY_SECONDS", 0.02)
     monkeypatch.setattr(StorageLimits, "every_seconds", 0.02)
+    monkeypatch.setattr(storage_limits, "SHARE", 1)
 
 
 class Hold:
@@ -131,7 +137,7 @@ def test_segments_that_renders_of_an_account_share_count_once(database_url: str,
         async with farm(database_url, tmp_path, workers=2, held_up=hold) as under_test:
             jobs = [await under_test.create(seconds=3) for _ in range(2)]
             await hold.reached(*jobs)
-            await limit(under_test, 3 * SEGMENT_BYTES)
+            await limit(under_test, 5 * SEGMENT_BYTES)  # three segments, and both videos
             await rounds(under_test)
             hold.release()
             assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
@@ -214,3 +220,40 @@ def test_a_full_disk_fails_no_render_if_no_account_takes_much_of_it(database_url
             assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
 
     asyncio.run(story())
+
+
+def test_segments_go_although_running_jobs_need_all_of_the_oldest(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        dependencies = parts_for(database, storage, [], tmp_path, segment_cache_bytes=0)
+        async with database.work() as session:
+            values = {
+                "id": "job_busy",
+                "template_id": "tpl",
+                "status": "processing",
+                "frame_count": 30,
+                "reserved_ms": 1000,
+            }
+            session.add(
+                Job(**values, account_id="acc_a", width=64, height=64, fps=30, origin="", request_hash="", inputs={})
+            )
+            await session.flush()
+            await session.execute(text(NEEDED_SEGMENTS), {"number": 2 * BATCH})
+            session.add(Segment(key="segments/unneeded.mp4", bytes=10, used_at=datetime.now(UTC)))
+        assert await SegmentReaper(dependencies).tick() == 1
+        async with database.reading() as session:
+            assert await session.scalar(select(func.count()).select_from(Segment)) == 2 * BATCH
+        await database.close()
+
+    asyncio.run(story())
+
+
+NEEDED_SEGMENTS = """
+    WITH needed AS (
+        INSERT INTO segments (key, bytes, used_at) SELECT 'segments/' || n, 10, now() - interval '1 day' FROM generate_series(1, :number) AS n
+        RETURNING key
+    )
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at, segment_key)
+    SELECT key, 'job_busy', row_number() OVER (), 'render', 0, 1, 'done', 1, now(), key FROM needed
+"""

@@ -245,6 +245,7 @@ def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(with_a
 HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "adopt_jobs": {"jobs_max": 8, "lease_seconds": 20, "token": "t"},
     "stranded_jobs": {"renderers": ["another"]},
+    "open_segments": {"any_account": False, "limited_plans": ["pro", "free"]},
     "unpin_jobs": {"renderers": ["another"], "job_ids": ["a", "b"]},
     "rescue_tasks": {"tasks_max": 8},
     "shorten_leases": {"job_seconds": 20, "task_seconds": 15, "live_seconds": 15, "post_seconds": 120},

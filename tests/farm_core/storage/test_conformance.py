@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -187,6 +188,15 @@ def test_a_folder_on_a_full_disk_is_a_store_without_room(tmp_path: Path, monkeyp
     monkeypatch.setattr(disk_space, "ROOM_BYTES", 1 << 60)
     with pytest.raises(StorageUnavailable, match="MB free"):
         storage.check()
+
+
+def test_a_folder_knows_when_the_reserve_of_its_disk_is_in_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage, measured = LocalStorage(tmp_path / "storage", LINKS), shutil.disk_usage
+    for total, free, reserve in (
+        (10**11, 10**9 + 1, 0), (10**11, 10**9 - 1, 10**9), (10**8, 10**7 + 1, 0), (10**8, 10**7 - 1, 10**7)
+    ):  # fmt: skip
+        monkeypatch.setattr(shutil, "disk_usage", lambda of, t=total, f=free: measured(of)._replace(total=t, free=f))
+        assert storage.reserve_in_use() == reserve
 
 
 def test_files_of_killed_writers_are_removed_and_those_being_written_stay(tmp_path: Path) -> None:
