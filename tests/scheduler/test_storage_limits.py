@@ -228,7 +228,7 @@ def test_segments_go_although_running_jobs_need_all_of_the_oldest(database_url: 
         await furnish(database, storage)
         dependencies = parts_for(database, storage, [], tmp_path, segment_cache_bytes=0)
         async with database.work() as session:
-            values = {
+            values: dict[str, Any] = {
                 "id": "job_busy",
                 "template_id": "tpl",
                 "status": "processing",
