@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cluster.worker.assembly import write_file
 from cluster.worker.media_cache import BYTES_MAX, MediaCache
 from cluster.worker.sound_watch import SoundSteps
-from farm_core.disk_space import has_temporary_room, is_disk_broken, is_disk_full
+from farm_core.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
