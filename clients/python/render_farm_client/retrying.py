@@ -13,6 +13,8 @@ from render_farm_client.errors import ApiError, NoAnswer
 
 PAUSE_SECONDS = 0.3
 PAUSE_SECONDS_MAX = 20.0
+ASKED_SECONDS_MAX = 30.0
+"""Limit of the pause that a 5xx asks for. A proxy can ask for an hour of maintenance."""
 POLL_SECONDS = 0.25
 POLL_SECONDS_MAX = 5.0
 
@@ -41,7 +43,9 @@ def pause_after(call: Call[Any], answer: httpx.Response | None, attempt: int) ->
         return _pause(attempt) if call.repeats else None
     if answer.status_code == 429:
         return max(_asked_pause(answer), _pause(attempt))
-    return _pause(attempt) if answer.status_code >= 500 and call.repeats else None
+    if answer.status_code >= 500 and call.repeats:
+        return max(min(_asked_pause(answer), ASKED_SECONDS_MAX), _pause(attempt))
+    return None
 
 
 def lost(call: Call[Any], error: httpx.TransportError) -> NoAnswer:
