@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from api import app_state
 from api.auth import Caller
+from api.shapes import Integer
 
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 100
@@ -49,8 +50,8 @@ class Page:
 
 
 async def _page(
-    limit: Annotated[int, Query(ge=1, le=LIMIT_MAX, description="Page size.")] = LIMIT_DEFAULT,
-    offset: Annotated[int, Query(ge=0, le=_OFFSET_MAX, description="Number of entries to skip.")] = 0,
+    limit: Annotated[Integer, Query(ge=1, le=LIMIT_MAX, description="Page size.")] = LIMIT_DEFAULT,
+    offset: Annotated[Integer, Query(ge=0, le=_OFFSET_MAX, description="Number of entries to skip.")] = 0,
 ) -> Page:
     return Page(limit, offset)
 

@@ -169,14 +169,14 @@ def _hoist_output(schemas: dict[str, Any], accepted_formats: Sequence[str]) -> N
 
 def _format_fields(accepted: Sequence[str]) -> dict[str, Any]:
     """Return the fields of an output that depend on `OUTPUT_FORMATS`. With MP4 alone they are the interface's."""
-    fields: dict[str, Any] = {"format": {"type": "string", "enum": list(accepted)}}
+    fields: dict[str, Any] = {"format": {"type": ["string", "null"], "enum": [*accepted, None]}}
     if tuple(accepted) == (formats.DEFAULT,):
         return fields
     default = formats.DEFAULT if formats.DEFAULT in accepted else accepted[0]
     with_alpha = [name for name in accepted if formats.OUTPUT_FORMATS[name].has_alpha]
     fields["format"] |= {"description": f"{default} by default. Formats other than mp4 are an extension."}
     fields["transparent"] = {
-        "type": "boolean",
+        "type": ["boolean", "null"],
         "description": "Extension: leave the background out. "
         + (f"Possible with {', '.join(with_alpha)}." if with_alpha else "None of this farm's formats can."),
     }

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticKnownError
 
@@ -45,6 +54,16 @@ def _object(value: object) -> object:
 
 FreeForm = Annotated[dict[str, Any] | RawObject, PlainValidator(_object)]
 """An object in the editor's format. In a large body it is text."""
+
+
+def _decimal(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value) is None:
+        raise PydanticKnownError("int_parsing")
+    return value
+
+
+Integer = Annotated[int, BeforeValidator(_decimal)]
+"""An integer of a query or a path, in decimal digits. The framework also reads `5.0`, `1_0` and spaces."""
 
 
 def field_hints(known: Iterable[str]) -> Hints:

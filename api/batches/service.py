@@ -17,6 +17,7 @@ from api.renders import rules
 from api.renders import service as renders
 from api.renders.media import Uploads, uploads_of, with_upload_paths
 from api.renders.output import output_of
+from api.shapes import Faults
 from farm_core.accounts import repository as accounts
 from farm_core.batches import repository
 from farm_core.batches.models import Batch
@@ -44,8 +45,9 @@ async def create(
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     request_hash = renders.request_hash(wanted)
+    malformed = rules.key_faults(idempotency_key)
     async with state.database.reading() as reading:
-        repeated = await _repeat(reading, caller, idempotency_key, request_hash)
+        repeated = await _repeat(reading, caller, None if malformed else idempotency_key, request_hash)
         if repeated is not None:
             return await _record(state, repeated, _FIRST_PAGE, origin)
         requested = await renders.requested_template(reading, caller, wanted.template_id)
@@ -55,7 +57,7 @@ async def create(
     await state.rates.require(
         f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
     )
-    refused = await _refusals(state, caller, requested, wanted, uploads)
+    refused = await _refusals(state, caller, requested, wanted, uploads, malformed)
     template = found(requested, "template")
     now = state.clock.now()
     batch = Batch(
@@ -93,7 +95,12 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
 
 
 async def _refusals(
-    state: AppState, caller: Caller, template: Template | None, wanted: BatchRequest, uploads: Uploads
+    state: AppState,
+    caller: Caller,
+    template: Template | None,
+    wanted: BatchRequest,
+    uploads: Uploads,
+    malformed: Faults,
 ) -> Refusals:
     """Return the rows with faults.
 
@@ -101,6 +108,7 @@ async def _refusals(
     the other rows are not checked and the whole batch is refused: millions of faults would delay all other callers.
     """
     shared = [
+        *malformed,
         *output_of(state, template, wanted.output)[1],
         *await rules.callback_faults(state, caller.account.id, wanted.callback_url),
     ]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Header
-from pydantic import AfterValidator, WithJsonSchema
+from pydantic import WithJsonSchema
 from starlette.responses import RedirectResponse
 
 from api.dependencies import AppStateOf, CallerOf, Origin, PageOf, Reading
 from api.documentation import answers
 from api.renders import service, validation
+from api.renders.rules import KEY_CHARACTERS, KEY_PATTERN
 from api.renders.schemas import JobRecord, JobState, RenderRequest, Validation
 from api.route import needs, public_router
 from api.shapes import Listed
@@ -27,19 +27,13 @@ _REDIRECT: dict[int | str, dict[str, Any]] = {
         "headers": {"Location": {"description": "The MP4's address.", "schema": {"type": "string"}}},
     }
 }
-_KEY_PATTERN: Final = r"^[A-Za-z0-9._:-]{8,128}$"
-_KEY_CHARACTERS: Final = "8 to 128 characters from A-Z a-z 0-9 . _ : -"
 
-
-def _key(text: str) -> str:
-    if not re.fullmatch(_KEY_PATTERN, text):
-        raise ValueError(f"must be {_KEY_CHARACTERS}")
-    return text
-
-
+# The services check the key, to name its fault with all others.
 IdempotencyKey = Annotated[
-    Annotated[str, AfterValidator(_key), WithJsonSchema({"type": "string", "pattern": _KEY_PATTERN})] | None,
-    Header(alias="Idempotency-Key", description=f"{_KEY_CHARACTERS}; a repeat returns the original job."),
+    Annotated[str, WithJsonSchema({"type": "string", "pattern": KEY_PATTERN})] | None,
+    Header(
+        alias="Idempotency-Key", description=f"{KEY_CHARACTERS}; a repeat creates nothing and returns the original."
+    ),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -28,6 +29,9 @@ ROWS_AT_ONCE: Final = 50
 """Rows that are checked before other requests run: checking and storing a thousand takes tenths of a second."""
 
 NO_URL_BUT_A_NAME: Final = f"{NO_URL}. POST /v1/assets uploads a file and answers its URL."
+KEY_PATTERN: Final = r"^[A-Za-z0-9._:-]{8,128}$"
+KEY_CHARACTERS: Final = "8 to 128 characters from A-Z a-z 0-9 . _ : -"
+
 NO_UPLOAD: Final = "must be an upload of this account that has not expired"
 
 
@@ -43,6 +47,13 @@ async def faults_of(
     _, output = output_of(state, template, wanted.output)
     hints = hints_of_fields(RenderRequest)
     return [*named, *inputs, *output, *callback, *metadata_faults(wanted.metadata), *unknown_fields(wanted, hints)]
+
+
+def key_faults(key: str | None) -> Faults:
+    """Return the faults of an `Idempotency-Key`."""
+    if key is None or re.fullmatch(KEY_PATTERN, key):
+        return []
+    return [("Idempotency-Key", f"must be {KEY_CHARACTERS}")]
 
 
 def hints_of_fields(schema: type[Asked]) -> Hints:
@@ -109,14 +120,14 @@ async def _find_reasons(
 def _row_faults(
     fields: Sequence[InputField] | None, values: Any, reasons: Mapping[str, str | None], uploads: Uploads, hints: Hints
 ) -> Faults:
-    """Return the faults of one row. Without fields, check only whether values can be stored. `reasons`: faults of
+    """Return the faults of one row. Without fields, check only what holds for every input. `reasons`: faults of
     addresses.
     """
     if not isinstance(values, dict):
         return [("inputs", "must be an object of input ids and values")]
     unfit = [(name, fault) for name, value in values.items() if (fault := _unfit(value))]
     if fields is None:
-        return [one for one in unfit if values[one[0]] is not None]
+        return unfit
     given = {name: value for name, value in values.items() if value is not None}
     faults = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get, hints)]
     found = [(field, NO_URL_BUT_A_NAME if message == NO_URL else message) for field, message in faults]
@@ -127,10 +138,13 @@ def _row_faults(
 
 
 def _unfit(value: Any) -> str | None:
-    """Return why the value is invalid for every input: it is null or a text that cannot be stored. Else None."""
+    """Return why the value is invalid for every input: its type, or characters that cannot be stored. Else None."""
     if value is None:
         return "must not be null"
-    return character_fault(value) if isinstance(value, str) else None
+    if isinstance(value, str):
+        return character_fault(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return None if is_number else "must be a string or a number"
 
 
 async def _media_fault(state: AppState, url: str, uploads: Uploads, resolve: Resolver) -> str | None:

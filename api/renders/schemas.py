@@ -20,11 +20,12 @@ OUTPUT: Final = {
         {
             "type": "object",
             "properties": {
-                "format": {"type": "string", "enum": ["mp4"]},
-                "width": {"type": "integer", "minimum": SIDE_MIN, "maximum": SIDE_MAX},
-                "height": {"type": "integer", "minimum": SIDE_MIN, "maximum": SIDE_MAX},
-                "fps": {"type": "integer", "minimum": 1, "maximum": FPS_MAX},
+                "format": {"type": ["string", "null"], "enum": ["mp4", None]},
+                "width": {"type": ["integer", "null"], "minimum": SIDE_MIN, "maximum": SIDE_MAX},
+                "height": {"type": ["integer", "null"], "minimum": SIDE_MIN, "maximum": SIDE_MAX},
+                "fps": {"type": ["integer", "null"], "minimum": 1, "maximum": FPS_MAX},
             },
+            "additionalProperties": False,
         },
         {"type": "null"},
     ],

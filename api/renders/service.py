@@ -17,7 +17,7 @@ from api.dependencies import Page
 from api.pagination import checked_id, found, is_id
 from api.renders.media import uploads_of, with_upload_paths
 from api.renders.output import output_of
-from api.renders.rules import faults_of
+from api.renders.rules import faults_of, key_faults
 from api.renders.schemas import JobRecord, JobWarning, RenderRequest
 from api.shapes import Listed, Shape
 from farm_core.accounts import repository as accounts
@@ -68,14 +68,15 @@ async def create(
     if not caller.limits.api_enabled:
         raise UpgradeRequired
     asked_hash = request_hash(wanted)
+    malformed = key_faults(idempotency_key)
     # The connection is returned before host names are resolved: a slow name server must not hold it.
     async with state.database.reading() as reading:
-        repeated = await _repeat(reading, caller, idempotency_key, asked_hash)
+        repeated = await _repeat(reading, caller, None if malformed else idempotency_key, asked_hash)
         if repeated is not None:
             return repeated
         template = await requested_template(reading, caller, wanted.template_id)
         uploads = await uploads_of(state, reading, caller.account.id, origin, [wanted.inputs])
-    faults = await faults_of(state, caller.account.id, template, wanted, uploads)
+    faults = [*malformed, *await faults_of(state, caller.account.id, template, wanted, uploads)]
     if faults:
         raise InvalidInputs(faults)
     template = found(template, "template")

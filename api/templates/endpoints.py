@@ -9,7 +9,7 @@ from fastapi import Path, Request
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.route import needs, public_router
-from api.shapes import Deleted, Listed
+from api.shapes import Deleted, Integer, Listed
 from api.templates import service
 from api.templates.schemas import (
     IMPORT_FORM,
@@ -25,7 +25,7 @@ from farm_core.accounts.scopes import Scope
 
 router = public_router("/templates", "templates")
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
-Version = Annotated[int, Path(ge=1, le=VERSION_MAX)]
+Version = Annotated[Integer, Path(ge=1, le=VERSION_MAX)]
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())
@@ -81,7 +81,7 @@ async def replace_template_by_import(
         return await service.import_bundle(work, state, caller, upload, former=former)
 
 
-@router.get("/{id}/versions", openapi_extra=needs(_READ), responses=answers(404), tags=["extension"])
+@router.get("/{id}/versions", openapi_extra=needs(_READ, conditional=True), responses=answers(404), tags=["extension"])
 async def list_template_versions(work: Reading, caller: CallerOf, id: str, page: PageOf) -> Listed[VersionRecord]:
     """List the former versions of a template that can be restored, newest first."""
     return await service.former_versions(work, caller, id, page)

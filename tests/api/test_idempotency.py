@@ -61,6 +61,13 @@ def test_a_malformed_key_is_refused(world: World) -> None:
         assert answer.status_code == 400, key
         rule = {"field": "Idempotency-Key", "message": "must be 8 to 128 characters from A-Z a-z 0-9 . _ : -"}
         assert answer.json()["errors"] == [rule]
+        answer = ada.render(template, headers={"Idempotency-Key": key}, inputs={"nope": 1}, output={"fps": 0})
+        fields = {one["field"] for one in answer.json()["errors"]}
+        assert fields == {"Idempotency-Key", "nope", "photo", "output.fps"}
+    batch = {"templateId": template, "rows": [{"inputs": {}}], "output": {"fps": 0}}
+    answer = ada.post("/batches", json=batch, headers={"Idempotency-Key": "short"})
+    fields = {one["field"] for one in answer.json()["errors"]}
+    assert fields == {"Idempotency-Key", "output.fps", "rows.0.photo"}
     for key in ("a.b_c:d-", "x" * 128, "ABCdef12"):
         assert ada.render(template, headers={"Idempotency-Key": key}).status_code == 201, key
 

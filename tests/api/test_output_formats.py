@@ -74,10 +74,10 @@ def output_schema(world: World) -> dict[str, Any]:
 
 def test_the_document_lists_the_formats_that_the_operator_allows(start: Callable[..., World]) -> None:
     fields = output_schema(start(output_formats=OPEN))
-    assert fields["format"]["enum"] == ["mp4", "webm", "gif", "png-sequence"]
+    assert fields["format"]["enum"] == ["mp4", "webm", "gif", "png-sequence", None]
     assert fields["transparent"]["description"].endswith("Possible with webm, gif, png-sequence.")
     fields = output_schema(start())
-    assert fields["format"] == {"type": "string", "enum": ["mp4"]}
+    assert fields["format"] == {"type": ["string", "null"], "enum": ["mp4", None]}
     assert "transparent" not in fields
 
 

@@ -166,7 +166,8 @@ def test_a_redis_that_goes_away_and_comes_back_is_used_again(
 def test_unchanged_lists_and_usage_answer_304(world: World) -> None:
     ada = world.account()
     ada.job()
-    for path in ("/usage", "/renders", "/templates", "/keys", "/animations"):
+    versions = f"/templates/{ada.template()}/versions"
+    for path in ("/usage", "/renders", "/templates", "/keys", "/animations", versions):
         first = ada.get(path)
         tag = first.headers["ETag"]
         for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):

@@ -186,6 +186,7 @@ def test_the_body_is_checked_before_an_unknown_template(world: World) -> None:
         ({"output": {"width": 1}}, {"output.width"}),
         ({"output": 7, "callbackUrl": "http://localhost/"}, {"output", "callbackUrl"}),
         ({"metadata": 7, "templateID": "x"}, {"metadata", "templateID"}),
+        ({"inputs": {"a": [], "b": {}, "c": True, "d": None, "e": "fine", "f": 1.5}}, {"a", "b", "c", "d"}),
     ):
         body = {"templateId": "tpl_none", "inputs": {}, **rest}
         answer = ada.post("/renders", json=body)
@@ -257,7 +258,10 @@ def test_renders_are_listed_newest_first_in_pages(own_world: World) -> None:
 def test_a_page_out_of_bounds_is_refused(world: World) -> None:
     ada = world.account()
     for path in ("/renders", "/templates", "/keys", "/animations"):
-        for query in ("limit=0", "limit=101", "limit=x", "offset=-1", "limit=1.5", "offset=99999999999999"):
+        for query in (
+            "limit=0", "limit=101", "limit=x", "offset=-1", "limit=1.5", "offset=99999999999999", "limit=5.0",
+            "limit=1_0", "offset=1_0", "limit=%205", "limit=", "limit=" + "1" * 50,
+        ):  # fmt: skip
             assert ada.get(f"{path}?{query}").status_code == 400, (path, query)
 
 

@@ -40,7 +40,7 @@ const limited = (statuses) => {
   };
   return [new FarmClient({ server, token, fetch: answers }), seen];
 };
-const [checking, checks] = limited([429, "lost", 503]);
+const [checking, checks] = limited([429, "lost", 500]);
 const { valid } = await checking.validateRender({ templateId: template, inputs: {} });
 const [making, makes] = limited([429, "lost"]);
 let unmade = "";

@@ -277,10 +277,10 @@ export interface Readiness {
 }
 
 export interface RenderOutput {
-  format?: "mp4";
-  width?: number;
-  height?: number;
-  fps?: number;
+  format?: "mp4" | null;
+  width?: number | null;
+  height?: number | null;
+  fps?: number | null;
 }
 
 /** A render to create. All faults are reported at once. */
@@ -304,7 +304,7 @@ export interface ReplacementRequest {
   /** The full editor document snapshot. */
   document: {
     scene: {
-      nodes: Array<Record<string, unknown>>;
+      nodes: Array<unknown>;
     };
   };
   inputs: Array<TemplateInput>;
@@ -392,7 +392,7 @@ export interface TemplateRequest {
   /** The full editor document snapshot. */
   document: {
     scene: {
-      nodes: Array<Record<string, unknown>>;
+      nodes: Array<unknown>;
     };
   };
   inputs: Array<TemplateInput>;

@@ -63,6 +63,7 @@ export class NoAnswer extends Error {
 }
 
 const FIRST_PAUSE_MS = 250;
+const ASKED_MAX_MS = 30_000; // of the pause that a 5xx asks for: a proxy can ask for an hour of maintenance
 const TIMEOUT_MS = 60_000;
 const MADE_TWICE = ["/api/v1/keys", "/api/v1/templates", "/api/v1/templates/import"];
 
@@ -84,7 +85,6 @@ export class Transport {
   /** Sends a call and reads its answer. Throws ApiError for a failure that the farm reports, and NoAnswer. */
   async send<Answer>(call: Call): Promise<Answer> {
     const attempts = this.options.attempts ?? 6;
-    const repeated = mayRepeat(call) ? [429, 502, 503, 504] : [429]; // 429: nothing was done
     for (let attempt = 1; ; attempt++) {
       let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1);
       try {
@@ -93,8 +93,10 @@ export class Transport {
           return (call.answer === "json" ? await response.json() : await response.blob()) as Answer;
         }
         const error = new ApiError(response.status, await readFailure(response));
-        if (attempt >= attempts || !repeated.includes(response.status)) throw error;
-        pause = Math.max(pause, 1000 * Number(response.headers.get("Retry-After")) || 0); // NaN: a proxy's date
+        const isLimited = response.status === 429; // nothing was done
+        if (attempt >= attempts || !(isLimited || (response.status >= 500 && mayRepeat(call)))) throw error;
+        const asked = 1000 * Number(response.headers.get("Retry-After")) || 0; // NaN: a proxy's date
+        pause = Math.max(pause, isLimited ? asked : Math.min(asked, ASKED_MAX_MS));
       } catch (error) {
         if (error instanceof ApiError) throw error;
         if (attempt >= attempts || !mayRepeat(call)) throw new NoAnswer(call, this.options.server, error);
