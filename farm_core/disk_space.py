@@ -15,8 +15,8 @@ ROOM_BYTES: Final = 32_000_000
 """A disk with less free space counts as full: Postgres may share it, and needs 16 MB for its next log file."""
 
 RESERVE_BYTES: Final = 1_000_000_000
-"""Free space of a disk that large uploads, long sounds and the segments of one account leave, or a tenth of a small disk. Others
-write there too: workers their segments, and Postgres may share it."""
+"""Free space of a disk that large uploads, large temporary files and the segments of one account leave, or a tenth of a small disk.
+Others write there too: workers their segments, and Postgres may share it."""
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
@@ -67,11 +67,12 @@ def check_temporary_room() -> None:
     check_room(Path(tempfile.gettempdir()))
 
 
-def reserve_in_use(folder: Path) -> int:
-    """Return the reserve of the folder's disk in bytes if less than that is free, else 0. Raises OSError."""
+def reserve_in_use(folder: Path, more_bytes: int = 0) -> int:
+    """Return the reserve of the folder's disk in bytes if less than that is free after `more_bytes` are written, else 0. Raises
+    OSError."""
     disk = shutil.disk_usage(folder)
     reserve = min(RESERVE_BYTES, disk.total // 10)
-    return reserve if disk.free <= reserve else 0
+    return reserve if disk.free - more_bytes <= reserve else 0
 
 
 def has_reserve() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from typing import Final
 
 _OF_MACHINE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
@@ -14,7 +15,14 @@ def is_of_machine(error: BaseException) -> bool:
 
 
 class DiskNearlyFull(OSError):
-    """Sound was not decoded because the disk has too little space beside it."""
+    """A temporary file cannot grow, because the disk has too little space beside it.
+
+    `own_bytes` is the size of the job's temporary files, `reserve_bytes` the free space that they must leave.
+    """
+
+    def __init__(self, own_bytes: int, reserve_bytes: int) -> None:
+        super().__init__(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self.own_bytes, self.reserve_bytes = own_bytes, reserve_bytes
 
 
 class RenderError(Exception):

@@ -6,8 +6,6 @@ them and `encode/sound_track.py` encodes the mix.
 
 from __future__ import annotations
 
-import errno
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -49,6 +47,8 @@ CHECKED_BYTES: Final = 500_000_000
 RESERVE_BYTES: Final = 1_000_000_000
 """Free space that longer sound leaves, or a tenth of a small disk: other workers and Postgres may share the disk."""
 _SAMPLE_BYTES: Final = 4
+BLOCK_BYTES: Final = 512
+"""Unit of `st_blocks`, which does not count holes."""
 _SLACK_SECONDS = 0.1
 """Margin that is decoded around the part that a voice plays, for interpolation."""
 
@@ -337,8 +337,8 @@ def _write(
 def _check_room(path: Path) -> None:
     """Raise DiskNearlyFull if the disk has too little space for more sound."""
     disk = shutil.disk_usage(path)
-    if disk.free < min(RESERVE_BYTES, disk.total // 10):
-        raise DiskNearlyFull(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+    if disk.free < (reserve := min(RESERVE_BYTES, disk.total // 10)):
+        raise DiskNearlyFull(path.stat().st_blocks * BLOCK_BYTES, reserve)
 
 
 def _placed(container: av.container.InputContainer) -> Iterator[tuple[int, Floats]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
+from cluster.worker.temporary_room import check_sizes
 from farm_core.storage.port import Storage
 
 BYTES_MAX: Final = 2_000_000_000
@@ -33,12 +34,25 @@ class MediaCache:
         return path
 
     def resolver(self, media: Mapping[str, str]) -> Callable[[str], Path | None]:
-        """Return a function that maps a document's source to its file, or to None for a source without media."""
-        return lambda source: self.path(media[source]) if source in media else None
+        """Return a function that maps a document's source to its file, or to None for a source without media.
 
-    def trim(self, in_use: Collection[str]) -> None:
+        It raises DiskNearlyFull if the document's media are large and take the reserve of the disk.
+        """
+
+        def resolve(source: str) -> Path | None:
+            if source not in media:
+                return None
+            is_new = media[source] not in self._sizes
+            path = self.path(media[source])
+            if is_new:
+                check_sizes(sum(self._sizes.get(key, 0) for key in set(media.values())), self._folder)
+            return path
+
+        return resolve
+
+    def trim(self, in_use: Collection[str], bytes_max: int | None = None) -> None:
         """Delete the least recently used files until the rest fits the budget. Keep files whose keys are `in_use`."""
-        surplus_bytes = sum(self._sizes.values()) - self._bytes_max
+        surplus_bytes = sum(self._sizes.values()) - (self._bytes_max if bytes_max is None else bytes_max)
         for key in [key for key in self._sizes if key not in in_use]:
             if surplus_bytes <= 0:
                 return

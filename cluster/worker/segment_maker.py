@@ -108,6 +108,13 @@ class SessionSegmentMaker:
         opened = self._open(assignment, media)
         return StillPicture(self._session.still(opened, frame_index), opened.warnings)
 
+    def free_disk(self, media: MediaCache) -> None:
+        """Close idle documents, and delete cached files that no other document needs."""
+        for documents in (self._opened_stills, self._opened):
+            for key in self._idle(documents):
+                documents.pop(key).close()
+        media.trim(self._media_in_use(), 0)
+
     @property
     def may_pause(self) -> bool:
         """Return False if frames stay on the GPU: their buffers exist once per session (`gpu_renderer/backends/gl/handover.py`)."""
@@ -133,8 +140,11 @@ class SessionSegmentMaker:
         )
         self._close_surplus(documents)
         documents[key] = self._session.open(document, output, media.resolver(assignment.media))
-        media.trim({stored for opened_key in (*self._opened, *self._opened_stills) for _, stored in opened_key.media})
+        media.trim(self._media_in_use())
         return documents[key]
+
+    def _media_in_use(self) -> set[str]:
+        return {stored for opened_key in (*self._opened, *self._opened_stills) for _, stored in opened_key.media}
 
     def _close_surplus(self, documents: OrderedDict[_DocumentKey, OpenDocument]) -> None:
         """Close documents to make room for one more, first the oldest. Documents of paused segments stay open."""

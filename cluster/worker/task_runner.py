@@ -16,6 +16,7 @@ import numpy.typing as npt
 from cluster.worker.assembly import write_file
 from cluster.worker.media_cache import BYTES_MAX, MediaCache
 from cluster.worker.sound_watch import SoundSteps
+from cluster.worker.temporary_room import check_growth, used_bytes
 from farm_core.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
@@ -27,6 +28,10 @@ from motion.errors import DocumentError
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
+TOO_LARGE: Final = (
+    "The render's temporary files exceed what the farm's disk can spare. Render a smaller or shorter video, or one in a format with "
+    "smaller files."
+)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
 
 PAUSES_SECONDS: Final = 0.05
@@ -103,6 +108,10 @@ class SegmentMaker(Protocol):
         """Draw one frame of a still."""
         ...
 
+    def free_disk(self, media: MediaCache) -> None:
+        """Close idle documents, and delete cached files that no other document needs."""
+        ...
+
 
 class TaskRunner:
     """Execute assignments one at a time on one thread. `media_bytes_max` limits the media cache on disk."""
@@ -123,6 +132,8 @@ class TaskRunner:
         try:
             if should_stop():
                 raise RenderStopped("withdrawn before it began", "The render was stopped.")
+            if not has_reserve():
+                self.maker.free_disk(self._media)
             match assignment:
                 case SegmentAssignment():
                     return self._render_or_reuse(assignment, on_progress, should_stop)
@@ -134,6 +145,8 @@ class TaskRunner:
             )
         except Exception as error:
             # The worker's boundary: every failure becomes a report, and the worker takes the next assignment.
+            if is_disk_full(error) or isinstance(error, StorageUnavailable):
+                self.maker.free_disk(self._media)
             is_away = isinstance(error, StorageUnavailable) or is_disk_full(error) or is_disk_broken(error)
             if not is_away or self._storage_lines.is_due():
                 _log.warning("assignment failed", task=assignment.task_id, error=f"{type(error).__name__}: {error}")
@@ -171,7 +184,11 @@ class TaskRunner:
         on_progress: OnProgress,
         should_stop: ShouldStop,
     ) -> Finished:
-        stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, should_stop)
+        def stops_or_fits() -> bool:
+            check_growth(path)
+            return should_stop()
+
+        stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, stops_or_fits)
         upload_began = time.perf_counter()
         self._storage.put_file(key, path, _SEGMENT_TYPES.get(path.suffix, "application/octet-stream"))
         stages_ms = {**stages_ms, "store": (time.perf_counter() - upload_began) * 1000}
@@ -187,9 +204,11 @@ class TaskRunner:
         folder.mkdir()
         try:
             paths = self._fetch_segments(assignment, folder)
+            check_growth(folder, sum(map(used_bytes, paths)))  # the video takes as much again
             file_format = FORMATS[assignment.video_format.format]
             output = folder / f"video{file_format.ending}"
-            warnings = write_file(assignment, paths, output, self._media, _pause(should_stop), self.sound_steps)
+            pause = _pause(should_stop, folder)
+            warnings = write_file(assignment, paths, output, self._media, pause, self.sound_steps)
             self._storage.put_file(assignment.video_key, output, file_format.media_type)
             hashes = tuple(_digest(path) for path in paths)
             sha256, size = _digest(output), output.stat().st_size
@@ -202,28 +221,31 @@ class TaskRunner:
         )  # fmt: skip
 
     def _fetch_segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
-        paths, missing = [], []
+        paths, missing, largest = [], [], 0
         for index, key in enumerate(assignment.segment_keys):
+            check_growth(folder, largest)  # segments of a job have similar sizes
             path = folder / f"{index:05}{Path(key).suffix}"
             try:
                 self._storage.get_file(key, path)
             except ObjectMissing:
                 missing.append(key)
+            largest = max(largest, used_bytes(path))
             paths.append(path)
         if missing:
             raise SegmentMissing(tuple(missing))
         return paths
 
 
-def _pause(should_stop: ShouldStop) -> Callable[[], None]:
-    """Return a callback for the short steps of an assembly. It calls `should_stop` at most every PAUSES_SECONDS, and raises
-    RenderStopped if the assembly must stop."""
+def _pause(should_stop: ShouldStop, folder: Path) -> Callable[[], None]:
+    """Return a callback for the short steps of an assembly in a folder. It calls `should_stop` at most every PAUSES_SECONDS, and
+    raises RenderStopped if the assembly must stop, and DiskNearlyFull if it grows too large."""
     asked = time.monotonic()
 
     def pause() -> None:
         nonlocal asked
         if time.monotonic() - asked < PAUSES_SECONDS:
             return
+        check_growth(folder)
         if should_stop():
             raise RenderStopped("withdrawn during the assembly", "The render was stopped.")
         asked = time.monotonic()
@@ -244,6 +266,8 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
             return Failure(FailureKind.document, error.message, worker_id)
         case ObjectMissing():
             return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
+        case DiskNearlyFull() if error.own_bytes > error.reserve_bytes:
+            return Failure(FailureKind.document, TOO_LARGE, worker_id)
         case StorageUnavailable():
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case OSError() if is_disk_broken(error) or (is_disk_full(error) and not _has_room(error)):
