@@ -18,7 +18,7 @@ from farm_core.presets import repository
 from farm_core.presets.models import Preset
 from farm_core.presets.repository import WITHOUT_DATA
 from farm_core.strict_json import text_of
-from farm_core.usage.stored import charge, forget
+from farm_core.usage.stored import charge, check_reserve, forget
 
 router = public_router("/animations", "animations")
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
@@ -42,6 +42,7 @@ async def get_preset(work: Reading, caller: CallerOf, id: str) -> Response:
 async def put_preset(work: Work, state: AppStateOf, caller: CallerOf, body: PresetRequest) -> Response:
     """Publish a preset. It replaces one of the same name, whose version is increased by one."""
     data = text_of(body.animation_data)
+    await check_reserve(work, state.storage, caller.account.id, len(data))
     preset = await repository.upsert(work, caller.account.id, body.name, data.decode(), state.clock.now())
     await charge(work, caller.account.id, repository.stored_key(preset.id), len(data), caller.limits.max_storage_bytes)
     return _answer(preset, 201)

@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from farm_core.disk_space import check_room, reserve_in_use
+from farm_core.disk_space import ROOM_BYTES, check_room, is_half_of_reserve_used, reserve_in_use
 from farm_core.power_loss import sync_file, sync_folder
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.keys import checked
 from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
 
+_PIECE_BYTES = 1 << 20
 _DEFAULT_TYPE = "application/octet-stream"
 _TYPES = mimetypes.MimeTypes()
 
@@ -38,7 +39,7 @@ class LocalStorage:
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
         """Store the content of a file."""
         with _translated(), path.open("rb") as source:
-            self._put(key, content_type, lambda target: shutil.copyfileobj(source, target, 1 << 20))
+            self._put(key, content_type, lambda target: self._copy(source, target))
 
     def put_bytes(self, key: str, data: bytes, content_type: str = _DEFAULT_TYPE) -> None:
         """Store bytes."""
@@ -121,6 +122,14 @@ class LocalStorage:
                 target.write(content_type.encode())
         with _stored(self._partial, path) as target:
             write(target)
+
+    def _copy(self, source: BinaryIO, target: BinaryIO) -> None:
+        """Copy a file. Raises StorageUnavailable if it is large and takes half of the disk's reserve."""
+        written = 0
+        while piece := source.read(_PIECE_BYTES):
+            written += target.write(piece)
+            if written > ROOM_BYTES and is_half_of_reserve_used(self._objects):
+                raise StorageUnavailable("the disk has too little free space for a large object")
 
     def _found(self, key: str) -> Path:
         path = self._objects / checked(key)

@@ -8,6 +8,7 @@ Segments of open jobs have no charges: `scheduler/maintenance/storage_limits.py`
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -17,13 +18,22 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.errors import QuotaExceeded
+from farm_core.errors import QuotaExceeded, Unavailable
 from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.sql import Transaction, execute
+from farm_core.storage.port import Storage
 from farm_core.usage.models import ObjectCharge
 
 KIND: Final = "storage_bytes"
 FULL: Final = "The account's storage is full. Delete templates, former versions or presets, or wait until uploads and renders expire."
+
+NEARLY_FULL: Final = (
+    "The farm's storage is nearly full, and this account takes much of it, or the file is large. Delete templates, former versions or "
+    "presets, or try again later; if it stays, tell the operator."
+)
+
+SMALL_BYTES: Final = 8 * 1024 * 1024
+"""Size of an object that can use the reserve of the disk."""
 
 FREE_BYTES: Final = 1024
 """Size of a job's inputs and metadata that does not count (`create_jobs` and `create_again` use the same number)."""
@@ -49,6 +59,14 @@ async def check_room(
     """
     if limit is not None:
         _refuse(await stored_bytes(session, account_id), more - await _charged(session, account_id, key), limit)
+
+
+async def check_reserve(session: AsyncSession, storage: Storage, account_id: str, more: int) -> None:
+    """Raise Unavailable if the disk of the storage lacks its reserve, and `more` bytes are many or the account stores more than the
+    reserve. Small objects of other accounts can use the reserve."""
+    reserve = await asyncio.to_thread(storage.reserve_in_use)
+    if reserve and (more > SMALL_BYTES or await stored_bytes(session, account_id) + more > reserve):
+        raise Unavailable(NEARLY_FULL)
 
 
 async def charge(session: AsyncSession, account_id: str, key: str, size: int, limit: int | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -183,3 +184,30 @@ def test_a_default_that_cannot_be_fetched_is_not_kept(world: World) -> None:
         made = world.account().post("/templates", json=body).json()
         shown = {one["id"]: one for one in made["inputs"]}
         assert ("default" in shown["photo"]) is kept
+
+
+def test_a_disk_without_its_reserve_takes_no_more_from_an_account_that_fills_it_but_small_files_of_others(
+    own_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob, measured = own_world.account(), own_world.account(), shutil.disk_usage
+    for one in (ada, bob):
+        assert one.upload(picture()).status_code == 201
+    assert ada.upload(media.files()["audio/wav"]).status_code == 201
+    reserve = stored(ada) - 1000
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=10 * reserve, free=reserve))
+    preset = {"name": "Fade", "animationData": {"a": "x" * 2000}}
+    for refused in (
+        ada.upload(picture()),
+        ada.post("/templates", json=template_body()),
+        ada.post("/animations", json=preset),
+    ):
+        assert refused.status_code == 503
+        assert "storage is nearly full" in refused.json()["message"]
+    accepted = (
+        bob.upload(picture()),
+        bob.post("/templates", json=template_body()),
+        bob.post("/animations", json=preset),
+    )
+    assert [answer.status_code for answer in accepted] == [201] * 3
+    monkeypatch.setattr(shutil, "disk_usage", measured)
+    assert ada.upload(picture()).status_code == 201

@@ -222,6 +222,37 @@ def test_a_full_disk_fails_no_render_if_no_account_takes_much_of_it(database_url
     asyncio.run(story())
 
 
+class Reserve(LocalStorage):
+    """Storage on a disk whose reserve is in use, unless it is 0."""
+
+    reserve = 1000
+
+    def reserve_in_use(self) -> int:
+        return self.reserve
+
+
+def test_renders_of_an_account_that_fills_the_disk_wait_for_its_reserve_and_others_go_on(
+    database_url: str, tmp_path: Path
+) -> None:
+    storage = Reserve(tmp_path / "storage", Links(b"secret"))
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, storage=storage) as under_test:
+            async with under_test.database.work() as session:
+                charged = (
+                    "INSERT INTO object_charges (account_id, key, bytes) VALUES ('acc_a', 'results/old.mp4', 1001)"
+                )
+                await session.execute(text(charged))
+            waiting = await under_test.create(seconds=1)
+            further = await under_test.create(seconds=1, account_id="acc_b", width=640)
+            assert (await under_test.ended(further)).status == "completed"
+            assert (await under_test.job(waiting)).document_key is None, "nothing was stored for it"
+            storage.reserve = 0
+            assert (await under_test.ended(waiting)).status == "completed"
+
+    asyncio.run(story())
+
+
 def test_segments_go_although_running_jobs_need_all_of_the_oldest(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))

@@ -17,6 +17,7 @@ import pytest
 from botocore.config import Config
 
 from farm_core import disk_space
+from farm_core.storage import local
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
@@ -197,6 +198,23 @@ def test_a_folder_knows_when_the_reserve_of_its_disk_is_in_use(tmp_path: Path, m
     ):  # fmt: skip
         monkeypatch.setattr(shutil, "disk_usage", lambda of, t=total, f=free: measured(of)._replace(total=t, free=f))
         assert storage.reserve_in_use() == reserve
+
+
+def test_a_large_object_leaves_half_of_the_reserve_of_its_disk_and_a_small_one_may_use_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage, measured = LocalStorage(tmp_path / "storage", LINKS), shutil.disk_usage
+    for name, size in (("small", 1_000), ("large", 5_000_000)):
+        (tmp_path / name).write_bytes(bytes(size))
+    monkeypatch.setattr(local, "ROOM_BYTES", 4_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=10**11, free=510_000_000))
+    storage.put_file("a/large.mp4", tmp_path / "large")
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=10**11, free=490_000_000))
+    with pytest.raises(StorageUnavailable, match="too little free space"):
+        storage.put_file("b/large.mp4", tmp_path / "large")
+    storage.put_file("b/small.mp4", tmp_path / "small")
+    assert [one.key for one in storage.listed("")] == ["a/large.mp4", "b/small.mp4"]
+    assert not list((tmp_path / "storage" / "partial").iterdir())
 
 
 def test_files_of_killed_writers_are_removed_and_those_being_written_stay(tmp_path: Path) -> None:
