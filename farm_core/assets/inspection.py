@@ -11,6 +11,7 @@ import magic
 from farm_core.assets import audio, isobmff, pictures, svg, webm
 from farm_core.assets.faults import NotRenderable
 from farm_core.assets.kinds import declared_kind
+from farm_core.assets.tags import check_tags
 from farm_core.errors import BadRequest
 
 _HEAD_BYTES: Final = 8192
@@ -70,7 +71,10 @@ def _read(path: Path) -> str:
     reader = _READERS.get(guess) or (None if guess.startswith("image/") else _reader_by_signature(head))
     if reader is None:
         raise NotRenderable(f"the bytes look like {guess}")
-    return reader(path)
+    kind = reader(path)
+    if not kind.startswith("image/"):
+        check_tags(path)
+    return kind
 
 
 def _reader_by_signature(head: bytes) -> Callable[[Path], str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +16,8 @@ import pytest
 from cluster.worker.render_thread import RenderThread
 from cluster.worker.sound_watch import SoundSteps, SoundWatch
 from cluster.worker.task_runner import SegmentMaker, TaskRunner
+from farm_core.assets.inspection import kind_at
+from farm_core.errors import BadRequest
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.storage.links import Links
@@ -119,6 +122,26 @@ def tagged(count: int) -> bytes:
     contents = (f"\0\0\0{number:06}\0x".encode() for number in range(count))
     tags = b"".join(b"TXXX" + sized(len(content) - 2) + content for content in contents)
     return b"ID3\x04\0\0" + sized(len(tags)) + tags + media.sound("mp3", "libmp3lame")
+
+
+def described(count: int) -> bytes:
+    """Return a WAV file with different tags."""
+    tags = b"".join(struct.pack("<4sI", f"{number:04x}".encode(), 2) + b"x\0" for number in range(count))
+    whole = media.sound("wav", "pcm_s16le")
+    return whole[:12] + struct.pack("<4sI4s", b"LIST", 4 + len(tags), b"INFO") + tags + whole[12:]
+
+
+@pytest.mark.parametrize(("kind", "of_tags"), [("audio/mpeg", tagged), ("audio/wav", described)])
+def test_a_sound_with_more_tags_than_any_real_one_is_refused(
+    kind: str, of_tags: Callable[[int], bytes], tmp_path: Path
+) -> None:
+    """Each time that a worker opened a file of 20,000 tags, it did nothing else for seconds."""
+    path = tmp_path / "a"
+    path.write_bytes(of_tags(900))
+    assert kind_at(str(path), None) == kind
+    path.write_bytes(of_tags(1_100))
+    with pytest.raises(BadRequest, match=r"it has 1,10\d tags, such as titles and comments; at most 1,000 can be read"):
+        kind_at(str(path), None)
 
 
 @pytest.mark.parametrize("count", [10, 25_000])
