@@ -27,10 +27,10 @@ from motion.timing import frame_count
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer, is_fresh
 from scheduler.media import MediaUnavailable, fetched_media
+from scheduler.sandboxed_freeze import SOURCES_MAX, TOO_MANY_SOURCES
 
 FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
-SOURCES_MAX: Final = 200
 LABEL_SHOWN_MAX: Final = 80
 BYTES_MAX: Final = 2_000_000_000
 """Maximum size of all media of a job, in bytes."""
@@ -56,7 +56,7 @@ class _Budget:
         """Count sources. Raises IngestFailed above SOURCES_MAX."""
         self.sources -= count
         if self.sources < 0:
-            raise IngestFailed(f"It shows more than {SOURCES_MAX} different media; a render can fetch no more.")
+            raise IngestFailed(TOO_MANY_SOURCES)
 
     def take_bytes(self, count: int) -> None:
         """Count bytes. Raises IngestFailed above BYTES_MAX."""
@@ -116,8 +116,7 @@ async def ingest(
         document = await freezer.freeze(job, fields, {**values, **named})
     except (Refused, Exhausted) as error:
         raise IngestFailed(str(error)) from error
-    rest = document.sources - set(named.values())
-    fetchable = {source: "a layer" for source in sorted(rest) if template.source_fault(source) is None}
+    fetchable = dict.fromkeys(sorted(document.sources - set(named.values())), "a layer")
     of_layers = await _fetch_all(dependencies, job, fetchable, budget)
     media = {name: of_inputs[given[field]].key for field, name in named.items()}
     media |= {source: stored.key for source, stored in of_layers.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO, NotRequired, TypedDict, cast
+from typing import Any, BinaryIO, Final, NotRequired, TypedDict, cast
 
 import orjson
 
@@ -14,6 +14,9 @@ from motion.errors import DocumentError
 from motion.notices import of_document, of_sources
 from motion.schema.stored import Document
 from motion.template import InputField, Target
+
+SOURCES_MAX: Final = 200
+TOO_MANY_SOURCES: Final = f"It shows more than {SOURCES_MAX} different media; a render can fetch no more."
 
 
 class FreezeRequest(TypedDict):
@@ -26,7 +29,7 @@ class FreezeRequest(TypedDict):
 
 
 class FreezeResult(TypedDict):
-    """Frozen document of a job: size, sources that rendering needs, notices; or the reason why it is `refused`."""
+    """Frozen document of a job: size, sources to fetch, notices; or the reason why it is `refused`."""
 
     refused: NotRequired[str]
     bytes: NotRequired[int]
@@ -47,7 +50,10 @@ def _write(document: Document, request: FreezeRequest, file: BinaryIO) -> Freeze
     fields = [InputField(**{**field, "target": Target(**field["target"])}) for field in request["fields"]]
     try:
         applied = template.apply(document, fields, request["values"])
-        sources = template.media_sources(applied, request["composition_id"], with_sound=request["has_sound"])
+        named = template.media_sources(applied, request["composition_id"], with_sound=request["has_sound"])
+        sources = [source for source in named if template.source_fault(source) is None]
+        if len(sources) > SOURCES_MAX + len(request["values"]):  # the scheduler counts those that are not inputs
+            return {"refused": TOO_MANY_SOURCES}
         notices = () if request["has_sound"] else of_document(applied)
         if any(field.kind in template.MEDIA_KINDS and field.id not in request["values"] for field in fields):
             notices += of_sources(applied, request["composition_id"])

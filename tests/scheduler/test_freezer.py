@@ -122,3 +122,23 @@ def test_a_job_without_an_optional_picture_says_that_its_layer_shows_nothing(tmp
     (made,) = freeze(str(source), str(target), [request])
     messages = [notice["message"] for notice in made["notices"]]
     assert messages == ([] if given else ["Layer “Logo” shows nothing: it has no source."])
+
+
+@pytest.mark.parametrize("count", [200, 201])
+def test_a_document_with_more_media_than_a_render_can_fetch_is_refused_in_the_sandbox(
+    tmp_path: Path, count: int
+) -> None:
+    """The scheduler received 300,000 addresses and looked at each, which blocked it."""
+    source, target = tmp_path / "source.json", tmp_path / "target.json"
+    shown = [
+        layer(f"n{number}", "Photo", kind="image", src=f"https://example.com/{number}.png") for number in range(count)
+    ]
+    local = layer("local", "Local", kind="image", src="C:/photo.png")
+    source.write_bytes(orjson.dumps(document(*shown, local)))
+    (made,) = freeze(
+        str(source), str(target), [FreezeRequest(fields=[], values={}, composition_id=None, has_sound=False)]
+    )
+    if count > 200:
+        assert made.get("refused") == "It shows more than 200 different media; a render can fetch no more."
+    else:
+        assert len(made["sources"]) == 200
