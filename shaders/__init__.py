@@ -22,6 +22,10 @@ EXACT = """#extension GL_ARB_gpu_shader5 : enable
 """`EXACT float x` keeps the order and the rounding of its operations if the driver can. Hashes need this."""
 PACKING = "#extension GL_ARB_shading_language_packing : enable"
 """Extension for `packHalf2x16` of include/stored.glsl, which strict drivers lack in this version of GLSL."""
+SAMPLE_DEPTH = """#ifdef SAMPLE_DEPTH
+#extension GL_ARB_sample_shading : require
+#endif"""
+"""Extension for SAMPLE_DEPTH: a shader reads its sample's position."""
 IN_PLACE = """#ifdef IN_PLACE
 #extension GL_EXT_shader_framebuffer_fetch : require
 #endif"""
@@ -62,7 +66,9 @@ def lines(name: str, defines: Defines = ()) -> tuple[Line, ...]:
 
 def head(defines: Defines) -> Iterator[Line]:
     """Yield the lines in front of a shader's files."""
-    added = "\n".join([VERSION, EXACT, PACKING, *(f"#define {key} {value}" for key, value in defines), IN_PLACE])
+    added = "\n".join(
+        [VERSION, EXACT, PACKING, *(f"#define {key} {value}" for key, value in defines), SAMPLE_DEPTH, IN_PLACE]
+    )
     return (Line("", 0, line) for line in added.splitlines())
 
 

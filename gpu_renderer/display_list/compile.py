@@ -353,7 +353,8 @@ class _ListCompiler:
     def _plane(self, face: Face, part: UnitRect = WHOLE) -> Draw:
         """Return a plane drawn with perspective and depth."""
         layer, transform = face.layer, face.transform
-        plane = Plane(camera.anchored(transform), transform.material, face.gain, face.is_wall or face.is_back)
+        toward, is_one_sided = self.eye.toward, face.is_wall or face.is_back
+        plane = Plane(camera.anchored(transform), toward, transform.material, face.gain, is_one_sided)
         placed = Placement(matrix.product(self.view, self.eye.homography(plane.world)))
         opacity, scale = layer.opacity * self.opacity, self._raster_scale(transform)
         return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)

@@ -53,6 +53,8 @@ class Plane:
     """A layer's plane in space: the matrix from layer px to world px, and its lighting."""
 
     world: Matrix4
+    toward: tuple[float, float, float, float]
+    """Row of the view matrix that gives the distance of a world point from the eye."""
     material: Material
     gain: float = 1.0
     """Shade of a body's sides, see `Draw.tint`."""

@@ -7,6 +7,8 @@
 // PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: features of the layer.
 // IN_FLOAT: filter the texture in full precision
 //
+// SAMPLE_DEPTH: write the depth of each sample, see include/depth.glsl
+//
 // MODE, PRESERVE, BELOW, IN_PLACE: blend the content with the backdrop (include/combine.glsl); the result replaces the
 // backdrop
 //
@@ -16,6 +18,9 @@
 #include "color_stage.glsl"
 #include "plane.glsl"
 #include "texels.glsl"
+#ifdef SAMPLE_DEPTH
+#include "depth.glsl"
+#endif
 
 #ifdef MODE
 #include "combine.glsl"
@@ -107,6 +112,9 @@ vec4 content(vec2 unit) {
 }
 
 void main() {
+#ifdef SAMPLE_DEPTH
+    gl_FragDepth = sample_depth();
+#endif
     vec2 unit = plane(v_frame);
     vec4 color = content(unit);
     color.rgb = lit(color.rgb, unit);

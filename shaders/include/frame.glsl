@@ -7,10 +7,16 @@ uniform vec4 u_region;  // region that the target being drawn holds
 
 // This pixel's position in the frame, its centre at +0.5. It is exact, unlike an interpolated varying.
 // FLIPPED: the target is drawn upside down, so that its samples lie as in the reference, whose rows count upwards.
-#ifdef FLIPPED
-#define v_frame vec2(gl_FragCoord.x + u_region.x, u_region.y + u_region.w - gl_FragCoord.y)
+// SAMPLE_DEPTH: the shader runs for each sample, and gl_FragCoord is the sample's position.
+#ifdef SAMPLE_DEPTH
+#define PIXEL_CENTRE (floor(gl_FragCoord.xy) + 0.5)
 #else
-#define v_frame (gl_FragCoord.xy + u_region.xy)
+#define PIXEL_CENTRE gl_FragCoord.xy
+#endif
+#ifdef FLIPPED
+#define v_frame vec2(PIXEL_CENTRE.x + u_region.x, u_region.y + u_region.w - PIXEL_CENTRE.y)
+#else
+#define v_frame (PIXEL_CENTRE + u_region.xy)
 #endif
 
 // Texture coordinates of a frame position in a target that holds `region`.

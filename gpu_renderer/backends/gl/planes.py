@@ -8,7 +8,7 @@ Planes are drawn in painter's order if that gives the same pixels, otherwise as 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.display_list.routing import fixed_function
-from gpu_renderer.display_list.space import lights, overlaps
+from gpu_renderer.display_list.space import lights, overlaps, rounding
 from gpu_renderer.effects import Box, EffectScene, GlowBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Placement
@@ -31,7 +31,7 @@ from gpu_renderer.geometry.region import Rects, Region, shared
 from gpu_renderer.opengl.painter import Instances, Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
-from motion.snapshot import EffectSnapshot, Transform3D
+from motion.snapshot import EffectSnapshot, Transform2D, Transform3D
 
 SAMPLES = 4
 SIGMA_APART_MAX_PX = 12.0
@@ -81,6 +81,8 @@ def draw_alone(painter: Painter, into: Target, plane: ProjectedPlane, rects: Rec
 
 def hide_in_order(planes: Sequence[ProjectedPlane]) -> bool:
     """Return True if painter's order gives the same occlusion as a depth buffer."""
+    if _coplanar(planes):
+        return False
     projected: list[overlaps.ProjectedQuad] = []
     for plane in planes:
         if (shown := plane.shown) is None:
@@ -104,6 +106,7 @@ def _draw_depth_tested(
     upside down, as in the reference, because the samples of a pixel are not symmetrical.
     """
     context, area = painter.context, region.intersection(into.region)
+    depths = _rounded_depths(painter, planes)
     resolved = painter.pool.take(area, into.format, clear=False)
     with _multisampled(painter, area, into.format) as framebuffer:
         buffer = resolved.through(framebuffer)
@@ -113,12 +116,12 @@ def _draw_depth_tested(
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "<="
         try:
-            for run in _coplanar_runs(planes):
-                _draw_run(painter, buffer, run)
+            for plane in planes:
+                framebuffer.depth_mask = plane.writes_depth
+                _plane(painter, buffer, plane, depths.get(id(plane), {}))
         finally:
             context.disable(moderngl.DEPTH_TEST)
             framebuffer.depth_mask = True
-            framebuffer.color_mask = True, True, True, True
         framebuffer.scissor = (0, 0, area.width, area.height)
         framebuffer.use()
         context.copy_framebuffer(resolved.framebuffer, framebuffer)
@@ -127,48 +130,57 @@ def _draw_depth_tested(
     painter.pool.give_back(resolved)
 
 
-def _coplanar_runs(planes: Sequence[ProjectedPlane]) -> Iterator[list[ProjectedPlane]]:
-    """Yield runs of planes in order. A run is one plane, or neighbouring coplanar letters of a text."""
-    run: list[ProjectedPlane] = []
-    for plane in planes:
-        if run and not _is_coplanar(plane.step, run[0].step):
-            yield run
-            run = []
-        run.append(plane)
-    if run:
-        yield run
+def _coplanar(planes: Sequence[ProjectedPlane]) -> bool:
+    """Return True if a slanted plane lies on one that writes depth. Rounding then decides the depth test.
 
-
-def _is_coplanar(one: Draw, other: Draw) -> bool:
-    """Return True for two letters of one text whose planes are equal except for rounding (text.md 9)."""
-    at, there = one.layer.transform, other.layer.transform
-    if not (isinstance(at, Transform3D) and isinstance(there, Transform3D)) or at.sorted_at is None:
-        return False
-    m, n = at.matrix, there.matrix
-    is_parallel = all(abs(m[i] - n[i]) < COPLANAR for i in (2, 6, 10))
-    apart = sum(m[i] * (m[i + 1] - n[i + 1]) for i in (2, 6, 10))
-    return at.sorted_at == there.sorted_at and is_parallel and abs(apart) < COPLANAR
-
-
-def _draw_run(painter: Painter, into: Target, run: Sequence[ProjectedPlane]) -> None:
-    """Draw coplanar planes. They do not hide each other, so their depths are written after the last one is drawn.
-
-    At equal depths, rounding would decide the depth test, and the boxes of letters would hide parts of their neighbours.
+    Strips of a layer and letters of a text are compared with the one before.
     """
-    framebuffer = into.framebuffer
-    for plane in run:
-        framebuffer.depth_mask = plane.writes_depth and len(run) == 1
-        _plane(painter, into, plane)
-    if len(run) == 1:
-        return
-    framebuffer.depth_mask, framebuffer.color_mask = True, (False, False, False, False)
-    for plane in run:
-        if plane.writes_depth:
-            _plane(painter, into, plane)
-    framebuffer.color_mask = True, True, True, True
+    last: dict[object, ProjectedPlane] = {}
+    for plane in planes:
+        layer, transform = plane.step.layer, plane.step.layer.transform
+        is_slanted = plane.step.placement.matrix[6:8] != (0.0, 0.0)
+        if plane.shown is None or not is_slanted or not isinstance(transform, Transform3D):
+            continue
+        if plane.step.part == WHOLE and transform.sorted_at is None:
+            continue
+        key = layer.id if transform.sorted_at is None else transform.sorted_at
+        before, last[key] = last.get(key), plane
+        if before is not None and before.writes_depth and _is_same_plane(before.step.layer.transform, transform):
+            return True
+    return False
 
 
-def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
+def _is_same_plane(one: Transform2D | Transform3D, other: Transform3D) -> bool:
+    """Return True for planes that are equal except for rounding."""
+    if not isinstance(one, Transform3D):
+        return False
+    m, n = one.matrix, other.matrix
+    is_parallel = all(abs(m[i] - n[i]) < COPLANAR for i in (2, 6, 10))
+    return is_parallel and abs(sum(m[i] * (m[i + 1] - n[i + 1]) for i in (2, 6, 10))) < COPLANAR
+
+
+def _rounded_depths(painter: Painter, planes: Sequence[ProjectedPlane]) -> dict[int, Mapping[str, UniformValue]]:
+    """Return the depths of the planes' samples by their ids, or none where the driver's own depths decide."""
+    if painter.context.max_samples < SAMPLES or not painter.can_place_samples or not _coplanar(planes):
+        return {}
+    found = {id(plane): _depths(plane, plane.scene.frame.height) for plane in planes if plane.shown is not None}
+    return found if all(found.values()) else {}
+
+
+def _depths(plane: ProjectedPlane, rows: int) -> dict[str, UniformValue]:
+    """Return the depths of a plane's samples, or none if the eye is not in front of all of it."""
+    step, shown = plane.step, plane.shown
+    if step.plane is None or shown is None:
+        return {}
+    quad = quad_of(shown, step.placement)
+    if any(w < matrix.NEAR for _, _, w in matrix.corners_of(quad)):
+        return {}
+    size = shown.width + 2 * shown.padding, shown.height + 2 * shown.padding
+    one, other = rounding.triangles(quad, step.plane.world, step.plane.toward, size, rows)
+    return {"u_depth_one": one, "u_depth_other": other}
+
+
+def _plane(painter: Painter, into: Target, plane: ProjectedPlane, depths: Mapping[str, UniformValue]) -> None:
     step, shown = plane.step, plane.shown
     if shown is None:
         return
@@ -182,7 +194,8 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane) -> None:
     attributes = quads.attributes(shown, to_unit, step.opacity)
     painter.draw(
         "compositing/quad.frag", into, textures=kind.textures, blend=fixed_function(step),
-        defines={**kind.defines, "FLIPPED": 1}, uniforms={**kind.uniforms, **geometry},
+        defines={**kind.defines, "FLIPPED": 1, **({"SAMPLE_DEPTH": 1} if depths else {})},
+        uniforms={**kind.uniforms, **geometry, **depths},
         instances=Instances("space/plane.vert", kind.layout[2:], attributes, 1),
     )  # fmt: skip
 

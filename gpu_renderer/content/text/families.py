@@ -75,6 +75,8 @@ _SIZE_MAX_PX = 1e6
 """Size from which a hundredth of a px is below the precision of the browser's floats."""
 _SIZE_STEPS, _LOADED_STEPS = 100, 64
 """Steps per px of the font sizes that a browser draws, and of the sizes at which FreeType loads a face."""
+_FIXED_ONE = 65536
+"""Steps of FreeType's scales and advances."""
 
 
 @lru_cache(maxsize=1024)
@@ -86,14 +88,6 @@ def drawn_size(size: float) -> float:
     if not size < _SIZE_MAX_PX:
         return size
     return math.floor(np.float32(size) * np.float32(_SIZE_STEPS)) / _SIZE_STEPS
-
-
-def loaded_size(size: float) -> float:
-    """Return the size in px of a face's advances: truncated to 64ths, as FreeType loads it.
-
-    Outlines have the exact size.
-    """
-    return math.floor(size * _LOADED_STEPS) / _LOADED_STEPS if size <= MASK_MAX_PX else size
 
 
 class NoFonts(RenderError):
@@ -138,6 +132,17 @@ class Face:
         buffer.guess_segment_properties()
         hb.shape(self.shaper, buffer)
         return all(info.codepoint for info in buffer.glyph_infos)
+
+    def loaded_advance(self, advance: float, size: float) -> float:
+        """Return the advance in px at a size of an outline whose advance is `advance` ems.
+
+        FreeType loads a face with a scale in whole 65536ths, and rounds advances to 65536ths of a px.
+        """
+        if size > MASK_MAX_PX:
+            return advance * size
+        scale = math.floor(math.floor(size * _LOADED_STEPS) * _FIXED_ONE / self.units_per_em + 0.5)
+        units = round(advance * self.units_per_em)
+        return ((units * scale + _LOADED_STEPS // 2) // _LOADED_STEPS) / _FIXED_ONE
 
     def picture_excess(self, glyph: int) -> float:
         """Return how much wider a glyph's picture is than its advance in the font's table, ems, 0 for an outline.

@@ -18,7 +18,7 @@ import uharfbuzz as hb
 from fontTools import unicodedata as scripts
 
 from gpu_renderer.content.text.bidi import equal_runs, levels, visual_order
-from gpu_renderer.content.text.families import FontChain, Styled, loaded_size
+from gpu_renderer.content.text.families import FontChain, Styled
 
 NO_LIGATURES = ("liga", "clig", "calt")
 """Features that a browser turns off for spaced letters: ligatures, and contextual forms such as the arrows of Inter."""
@@ -63,7 +63,7 @@ class Glyph:
 
         Kerning scales with that size, the outline's advance with the size at which its face is loaded.
         """
-        return self.advance * size + self.own_advance * (loaded_size(size) - size)
+        return (self.advance - self.own_advance) * size + self.styled.face.loaded_advance(self.own_advance, size)
 
 
 Shaped = tuple[Glyph, ...]

@@ -35,6 +35,11 @@ class Eye:
     center_y: float
     position: Point3
 
+    @property
+    def toward(self) -> tuple[float, float, float, float]:
+        """Row of the view matrix that gives the depth of a world point."""
+        return self.view[8], self.view[9], self.view[10], self.view[11]
+
     def depth(self, transform: Transform3D) -> float:
         """Return the depth of the layer's origin in front of the eye, px."""
         return self.depth_of(applied(transform.matrix, ORIGIN))

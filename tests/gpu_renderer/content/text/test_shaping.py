@@ -117,6 +117,15 @@ def test_a_canvas_does_not_kern_over_some_invisible_characters(char: str) -> Non
     assert shaped_width(shaped("A\u2060V", chain), 100) == pytest.approx(125.98, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("size", "width"), [(32.0, 1918436 / 65536), (32.01, 1918436 / 65536), (300.0, 2576 * 300 / 2816)]
+)
+def test_letters_advance_as_freetype_rounds_them(size: float, width: float) -> None:
+    """An M of Inter Bold is 2576 of 2816 units wide. FreeType's scale at 32 px is 47663/65536 of 1/64 px a unit."""
+    chain = reference_fonts().chain(Style("Inter", 700, italic=False))
+    assert shaped_width(shaped("M", chain), size) == pytest.approx(width, abs=1e-9)
+
+
 def test_an_svg_document_kerns_over_invisible_characters_and_with_spaces() -> None:
     chain = reference_fonts().chain(Style("Arial", 400, italic=False))
     whole = shaped("A\u200bV", chain, by_words=False)
