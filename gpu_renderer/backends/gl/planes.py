@@ -167,7 +167,7 @@ def _rounded_depths(painter: Painter, planes: Sequence[ProjectedPlane]) -> dict[
     return found if all(found.values()) else {}
 
 
-def _depths(plane: ProjectedPlane, rows: int) -> dict[str, UniformValue]:
+def _depths(plane: ProjectedPlane, rows: int) -> Mapping[str, UniformValue]:
     """Return the depths of a plane's samples, or none if the eye is not in front of all of it."""
     step, shown = plane.step, plane.shown
     if step.plane is None or shown is None:
