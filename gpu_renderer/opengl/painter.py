@@ -102,8 +102,9 @@ class Painter:
         self._instances = context.buffer(reserve=INSTANCE_BYTES, dynamic=True)
         self._colours: dict[tuple[tuple[float, float, float, float], Format], npt.NDArray[np.uint8]] = {}
         self.can_read_in_place = "GL_EXT_shader_framebuffer_fetch" in context.extensions
-        self.can_place_samples = "GL_ARB_sample_shading" in context.extensions
         """True if a fragment shader can read the pixel that it writes."""
+        self.can_place_samples = "GL_ARB_sample_shading" in context.extensions
+        """True if a fragment shader can write the depth of each sample."""
         self.half_store = half_store(self) if joins_passes else None
         """STORE of include/stored.glsl for joined passes on half-float targets, or None to join no passes.
 
