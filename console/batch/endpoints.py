@@ -78,7 +78,9 @@ async def render(
     if found.fault is not None:
         return await _page(request, state, template, table, found)
     named = await _with_uploads(state, viewer, template, found.rows, origin)
-    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in named]
+    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in named if row.fault is None]
+    if not rows:
+        return await _checked_page(request, state, viewer, template, table)
     output = output_of(choices_of(template, state.settings.accepted_formats, await request.form()))
     body = {"templateId": template.id, "rows": rows, "output": output, "partial": True}
     wanted = BatchRequest.model_validate(body)
@@ -160,12 +162,12 @@ async def _page(
     request: Request, state: AppState, template: Template, text: str, table: Table | None = None, checked: Checked = (),
     refusal: FarmError | None = None,
 ) -> Response:  # fmt: skip
-    fit = [(row, addressed) for row, addressed, faults in checked if not faults]
+    fit = [(row, addressed) for row, addressed, faults in checked if not row.fault and not faults]
     fields = fields_of(template)
     labels = {field.id: field.label or field.id for field in fields}
     values: dict[str, Any] = {
         "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
-        "faulty": [(row, _named(faults, labels)) for row, _, faults in checked if faults], "faulty_max": FAULTY_MAX,
+        "faulty": [(row, _named(row, faults, labels)) for row, _, faults in checked if row.fault or faults], "faulty_max": FAULTY_MAX,
         "shown": [(row, _picture(template, addressed)) for row, addressed in fit[:SHOWN_MAX]],
         "choices": choices_of(template, state.settings.accepted_formats, await request.form()), "once": token_hex(16),
         "has_media": any(field.kind in MEDIA_KINDS for field in fields), "title": f"Table for {template.name}",
@@ -173,7 +175,10 @@ async def _page(
     return page(request, "batch/batch.html", status_code=refusal.status if refusal else 200, **values)
 
 
-def _named(faults: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> list[str]:
+def _named(row: Row, faults: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> list[str]:
+    """Return the fault of the row, without which its cells may belong to other inputs, or else those of its cells."""
+    if row.fault is not None:
+        return [row.fault]
     return [f"{labels.get(name, name)} {message}" for name, message in faults]
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from api.batches.schemas import ROWS_MAX
@@ -19,15 +19,19 @@ CHARACTERS_MAX: Final = 1_000_000
 COLUMNS_MAX: Final = 1_000
 """As many as a JSON object of a request has members."""
 REMARKS_MAX: Final = 20
-_SEPARATORS: Final = "\t;,"
+_SEPARATORS: Final = {"\t": "a tab", ";": "a semicolon", ",": "a comma"}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table: the number of its last line, and its non-empty cells by input id."""
+    """A row of the table: the number of its last line, and its non-empty cells by input id.
+
+    A row with a `fault` cannot be rendered.
+    """
 
     line: int
     cells: Mapping[str, str]
+    fault: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,14 @@ def read_table(text: str, fields: Sequence[InputField]) -> Table:
         return Table(fault=f"The table has more than {CHARACTERS_MAX:,} characters. Render it in parts.")
     if fault := character_fault(text):
         return Table(fault=f"The table {fault}.")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
+    separator = _separator(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         names = [name.strip() for name in next(reader, [])]
         lines = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
     except csv.Error as error:
         return Table(fault=f"{_reading_fault(str(error))}, after line {reader.line_num}.")
-    return _table(names, lines, fields)
+    return _table(names, lines, fields, _SEPARATORS[separator])
 
 
 def _reading_fault(error: str) -> str:
@@ -74,7 +79,9 @@ def example(fields: Sequence[InputField], designed: Mapping[str, str]) -> str:
     return "\ufeff" + out.getvalue()
 
 
-def _table(names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fields: Sequence[InputField]) -> Table:
+def _table(
+    names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fields: Sequence[InputField], separator: str
+) -> Table:
     if len(names) > COLUMNS_MAX:
         return Table(fault=f"The first line has {len(names):,} names; a table has at most {COLUMNS_MAX:,} columns.")
     if not fields:
@@ -90,18 +97,18 @@ def _table(names: Sequence[str], lines: Sequence[tuple[int, Sequence[str]]], fie
         return Table(fault="The table has names, and no rows below them.")
     if len(lines) > ROWS_MAX:
         return Table(fault=f"The table has {len(lines):,} rows; at most {ROWS_MAX:,} are rendered at once.")
-    if long := [line for line, cells in lines if any(cell.strip() for cell in cells[len(names) :])]:
-        return Table(fault=f"Line {long[0]} has more cells than the first line has names.")
-    rows = [Row(line, dict(_cells(columns, cells))) for line, cells in lines]
+    rows = [Row(line, dict(_cells(columns, cells)), _excess(cells[len(names) :], separator)) for line, cells in lines]
     return Table(rows, inputs, list(_remarks(names, columns, fields)))
 
 
 def with_uploads(rows: Sequence[Row], media: Collection[str], addresses: Mapping[str, str]) -> list[Row]:
     """Return the rows with the addresses of uploads instead of their names in cells of these media inputs."""
     return [
-        Row(
-            row.line,
-            {name: addresses.get(cell.strip(), cell) if name in media else cell for name, cell in row.cells.items()},
+        replace(
+            row,
+            cells={
+                name: addresses.get(cell.strip(), cell) if name in media else cell for name, cell in row.cells.items()
+            },
         )
         for row in rows
     ]
@@ -115,6 +122,15 @@ def file_names(rows: Sequence[Row], media: Collection[str]) -> set[str]:
 
 def _cells(columns: Sequence[str | None], cells: Sequence[str]) -> Iterator[tuple[str, str]]:
     return ((name, cell) for name, cell in zip(columns, cells, strict=False) if name is not None and cell.strip())
+
+
+def _excess(cells: Sequence[str], separator: str) -> str | None:
+    """Return the fault of a row for its cells without a name, or None if all of them are empty."""
+    if not any(cell.strip() for cell in cells):
+        return None
+    count = "1 cell" if len(cells) == 1 else f"{len(cells):,} cells"
+    mend = f"If a cell contains {separator}, put it between quotation marks."
+    return f"{count} more than the first line has names. {mend}"
 
 
 def _separator(text: str) -> str:

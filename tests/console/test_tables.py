@@ -59,7 +59,6 @@ def test_columns_are_named_by_ids_or_labels_and_parted_as_spreadsheets_do(sign: 
         ("gast\nAda", "names no input of this template. Its inputs are: guest, role, size, tint."),
         ("Lbl\n1", "names no input"),
         ("guest,GUEST\na,b", "Several columns are for the input 'guest'."),
-        ("guest\nAda,Chef", "Line 2 has more cells than the first line has names."),
         ('guest\n"Ada', "A quotation mark is not closed, after line 2."),
         ('guest\n"' + "A" * 200_000 + '"', "A cell has more than 131,072 characters, after line 2."),
         ("guest\nA\x00", "The table "),
@@ -75,6 +74,23 @@ def test_a_table_that_cannot_be_rendered_says_why(text: str, fault: str) -> None
 def test_blanks_beyond_the_columns_and_a_template_without_inputs() -> None:
     assert len(read_table("guest\nAda, ,\n", FIELDS).rows) == 1
     assert "has no inputs" in (read_table("guest\nAda", []).fault or "")
+
+
+def test_a_row_with_too_many_cells_is_named_and_the_others_are_rendered(designer: Person) -> None:
+    page = f"/templates/{template(designer)}/batch"
+    table = "guest,tint\nAda,red\nBob, the chef,blue\nCy,green,,"
+    checked = designer.post(page, table=table).text
+    assert (
+        "Line 3: 1 cell more than the first line has names. If a cell contains a comma, put it between quotation marks."
+        in " ".join(re.sub("<[^>]*>", "", html.unescape(checked)).split())
+    )
+    assert "Render 2 videos" in checked
+    rendered = designer.post(f"{page}/render", table=table)
+    assert rendered.status_code == 303
+    shown = designer.text(rendered.headers["location"].removeprefix("/console"))
+    assert "Ada" in shown and "Cy" in shown and "Bob" not in shown
+    refused = designer.post(f"{page}/render", table="guest\nBob, the chef")
+    assert refused.status_code == 200 and "1 row cannot be rendered." in refused.text
 
 
 def test_a_few_of_many_unknown_columns_are_named() -> None:
