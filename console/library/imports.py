@@ -115,17 +115,22 @@ async def _choose(
 ) -> Response:
     """Show the result of importing another composition of a checked upload."""
     form = await request.form()
-    name, filename = "" if former is None else former.name, str(form.get("filename", ""))
+    entered = one_line(str(form.get("name", "")), "name", NAME_LENGTH_MAX)
+    name, filename = entered or ("" if former is None else former.name), str(form.get("filename", ""))
     with pending.kept(state.storage, viewer.account.id, upload_id) as path:
         found = await findings(state, viewer.account.id, path, name, str(form.get("composition", "")) or None)
-    return await _show(request, viewer, state, found, upload_id, filename, former)
+    return await _show(request, viewer, state, found, upload_id, filename, former, entered=entered)
 
 
 async def _show(
     request: Request, viewer: Viewer, state: AppState, found: Findings, upload_id: str, filename: str,
-    former: Template | None, gone: str | None = None,
+    former: Template | None, gone: str | None = None, entered: str = "",
 ) -> Response:  # fmt: skip
-    """Return the page with the findings. `gone` is the composition of the template that the project lacks."""
+    """Return the page with the findings.
+
+    `gone` is the composition of the template that the project lacks. `entered` is the name that the person has entered,
+    which stays when another composition is chosen.
+    """
     account_id = viewer.account.id
     if found.fault is None:
         key = pending.document_key(account_id, upload_id)
@@ -142,6 +147,7 @@ async def _show(
         found = replace(found, fields=[kept.get(one.id, one) for one in found.fields])
     values: dict[str, Any] = {
         "findings": found, "upload_id": upload_id, "filename": filename, "former": former, "ticked": ticked, "changes": changes,
+        "entered": entered,
     }  # fmt: skip
     title = "Import a template" if former is None else f"New version of {former.name}"
     return page(request, "library/findings.html", title=title, **values)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -39,6 +41,9 @@ from farm_core.usage import repository as usage
 
 router = APIRouter()
 PREVIEW_WIDTH: Final = 640
+WARNINGS: Final = "X-Frame-Warnings"
+"""Response header of a frame: its warnings as percent-encoded JSON."""
+WARNINGS_MAX: Final = 5
 Faults = Sequence[tuple[str, str]]
 
 
@@ -163,7 +168,8 @@ async def _frame(
         still = await request_still(state, subject, _options(subject, form))
     except FarmError as error:
         return JSONResponse({"message": error.text}, headers={"Cache-Control": "no-store"})
-    return Response(still.picture, media_type=still.media_type, headers={"Cache-Control": "no-store"})
+    headers = {"Cache-Control": "no-store", WARNINGS: quote(json.dumps(still.warnings[:WARNINGS_MAX]))}
+    return Response(still.picture, media_type=still.media_type, headers=headers)
 
 
 def _options(subject: StillSubject, form: Mapping[str, Any]) -> StillOptions:

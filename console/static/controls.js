@@ -119,6 +119,13 @@ window.addEventListener("pageshow", () => {
   for (const form of [...sent.keys()]) release(form);
   for (const choice of all("[data-submit]")) choice.form.reset();
 });
+// A choice that shows another version of the page sends what was entered in a field beside it, too.
+document.addEventListener("submit", (event) => {
+  for (const hidden of all("[data-entered]", event.target)) {
+    const field = document.getElementById(hidden.dataset.entered);
+    if (field.value !== field.defaultValue) hidden.value = field.value;
+  }
+}, true);
 // A choice that sends its form. It is put back where it was not sent and on Back: browsers ignore the choice of the same file again.
 document.addEventListener("change", (event) => { if (event.target.matches("[data-submit]")) event.target.form.requestSubmit(); });
 

@@ -295,6 +295,7 @@ def test_another_composition_of_a_project_is_chosen(member: Person, window: Call
     page.set_input_files("#file", project)
     chooser = page.get_by_label("Composition")
     expect(chooser.locator("option")).to_have_text(["Card (active)", "Teaser"])
+    expect(page.locator("#name")).to_have_value("Card")
     chooser.select_option("Teaser")
     expect(page.locator(".head")).to_contain_text("two.motion · 320×360")
     expect(chooser).to_have_value("comp_teaser")
@@ -310,6 +311,24 @@ def test_another_composition_of_a_project_is_chosen(member: Person, window: Call
     page.get_by_role("button", name="Replace the template").click()
     page.wait_for_url("**/templates/tpl_*")
     assert member.api.get(f"/templates/{template['id']}").json()["width"] == 640
+
+
+def test_an_entered_name_stays_when_another_composition_is_chosen(
+    member: Person, window: Callable[..., Any], tmp_path: Path
+) -> None:
+    project = tmp_path / "two.motion"
+    project.write_bytes(bundle(with_teaser(layer("t1", "Title", "text"))))
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    page.set_input_files("#file", project)
+    page.fill("#name", "My own name")
+    for composition, width in (("Teaser", 320), ("Card (active)", 640)):
+        page.get_by_label("Composition").select_option(composition)
+        expect(page.locator(".head")).to_contain_text(f"· {width}×360")
+        expect(page.locator("#name")).to_have_value("My own name")
+    page.get_by_role("button", name="Import the template").click()
+    page.wait_for_url("**/templates/tpl_*")
+    assert member.api.get("/templates").json()["items"][0]["name"] == "My own name"
 
 
 def test_a_choice_that_was_not_sent_is_put_back(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:

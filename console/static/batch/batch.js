@@ -1,6 +1,6 @@
 // Table of values: read a chosen or dropped CSV file and let the farm check it. Upload the files that its cells name.
 import { takeDrops } from "../drops.js";
-import { isJson, reasonOf, send, show } from "../requests.js";
+import { offerAgain, show, upload } from "../requests.js";
 
 const CHARACTERS_MAX = 1_000_000; // as in console/batch/table.py
 const form = document.querySelector("[data-table]"), text = form.querySelector("textarea"), fault = document.getElementById("table-fault");
@@ -32,17 +32,28 @@ document.addEventListener("submit", () => {
   try { history.replaceState({ ...history.state, table: text.value }, ""); } catch { /* Browsers limit the size. */ }
 });
 
-// Return true if the file was uploaded. Its line in the list shows the outcome.
-async function upload(file) {
-  const line = uploads.appendChild(document.createElement("li")), data = new FormData();
-  uploads.hidden = false;
-  line.dir = "auto";
-  line.textContent = `${file.name}: uploading…`;
-  data.append("file", file);
-  const answer = await send("/console/uploads", data), taken = answer?.ok && isJson(answer);
+// Upload a file. Its line in the list shows the progress and the outcome. Return true if it was uploaded.
+async function send(file, line) {
+  const place = document.createElement("span"), request = new AbortController();
+  place.className = "uploading";
+  line.classList.remove("fault");
+  line.replaceChildren(`${file.name}: uploading…`, place);
+  const { taken, reason, again } = await upload(file, place, request);
+  const words = request.signal.aborted ? "cancelled" : taken ? "uploaded" : reason;
   line.classList.toggle("fault", !taken);
-  taken ? (line.textContent = `${file.name}: uploaded`) : show(line, `${file.name}: ${await reasonOf(answer, "The upload failed. Try again.")}`);
-  return taken;
+  show(line, `${file.name}: ${words}`);
+  if (again && !taken) {
+    line.append(place);
+    offerAgain(file, place, async () => { if (await send(file, line) && !uploads.querySelector(".fault")) check(); });
+  }
+  return Boolean(taken);
+}
+const check = () => { if (text.value.trim()) form.requestSubmit(form.querySelector("button")); };
+function lineFor() {
+  const line = uploads.appendChild(document.createElement("li"));
+  line.dir = "auto";
+  uploads.hidden = false;
+  return line;
 }
 // Upload pictures and videos one by one and read the table. Check the rows again if both have worked.
 async function take(files) {
@@ -51,9 +62,9 @@ async function take(files) {
   const busy = [mediaChooser?.parentElement, form.querySelector("button")];
   if (media.length) busy.forEach((one) => one.setAttribute("aria-busy", "true"));
   let failed = 0;
-  for (const file of media) if (!(await upload(file))) failed++;
+  for (const file of media) if (!(await send(file, lineFor()))) failed++;
   if (media.length) busy.forEach((one) => one.removeAttribute("aria-busy"));
-  if (mayCheck && !failed && text.value.trim() && (table || media.length)) form.requestSubmit(form.querySelector("button"));
+  if (mayCheck && !failed && (table || media.length)) check();
 }
 for (const one of [chooser, mediaChooser]) one?.addEventListener("change", () => { take([...one.files]); one.value = ""; });
 takeDrops(() => text, (_place, files) => take([...files]));

@@ -107,7 +107,9 @@ function showColour(field) {
   if (!picker || !CSS.supports("color", field.value)) return;
   const pen = document.createElement("canvas").getContext("2d");
   pen.fillStyle = field.value;
-  if (/^#[0-9a-f]{6}$/.test(pen.fillStyle)) picker.value = pen.fillStyle; // a colour picker cannot show alpha
+  pen.fillRect(0, 0, 1, 1);
+  const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
+  if (alpha) picker.value = `#${[red, green, blue].map((one) => one.toString(16).padStart(2, "0")).join("")}`; // a colour picker cannot show alpha
 }
 
 // ---- The page loads, is restored from the cache, or is online again ----

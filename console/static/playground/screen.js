@@ -11,7 +11,17 @@ const duration = Number(form.dataset.duration), AGAIN_MS = 3000;
 function explain(reason) {
   show(note, reason);
   screen.classList.toggle("stale", Boolean(reason));
-  if (reason) latency.textContent = "";
+  if (!reason) return;
+  latency.textContent = "";
+  warn([]);
+}
+const warningsOf = (answer) => JSON.parse(decodeURIComponent(answer.headers.get("x-frame-warnings") || "[]"));
+function warn(found) {
+  const holder = byId("warnings");
+  if (holder.dataset.shown === found.join("\n")) return;
+  holder.dataset.shown = found.join("\n");
+  holder.hidden = !found.length;
+  holder.querySelector("ul").replaceChildren(...found.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
 }
 let waits = 0; // number of slow requests that show the busy mark
 function waitFor(answer, delay = 0) {
@@ -32,7 +42,7 @@ export async function draw() {
   drawing = true;
   const began = performance.now();
   const answer = await waitFor(post("/preview", values({ time: time.value })), 150);
-  if (isPicture(answer)) await showFrame(await answer.blob().catch(() => null), performance.now() - began);
+  if (isPicture(answer)) { await showFrame(await answer.blob().catch(() => null), performance.now() - began); warn(warningsOf(answer)); }
   else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
   if (!answer) later("preview", AGAIN_MS, () => form.dispatchEvent(new Event("again")));
   drawing = false;
@@ -43,6 +53,7 @@ async function showFrame(blob, ms) {
   const url = URL.createObjectURL(blob);
   frame.src = url;
   await frame.decode().catch(() => {});
+  frame.classList.remove("undrawn");
   if (picture) URL.revokeObjectURL(picture);
   picture = url;
   frame.hidden = playing !== null; // the draft is visible
@@ -109,7 +120,7 @@ byId("save-frame").addEventListener("click", async () => {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 });
 time.addEventListener("input", () => { stop(); showClock(); draw(); });
-const undrawn = () => { frame.hidden = true; draw(); }; // the first picture failed; a new request returns the reason
+const undrawn = () => { frame.classList.add("undrawn"); draw(); }; // the first picture failed; a new request returns the reason
 frame.addEventListener("error", undrawn, { once: true });
 if (frame.complete && !frame.naturalWidth) undrawn();
 showClock();

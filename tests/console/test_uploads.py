@@ -1,0 +1,112 @@
+"""Uploads in the playground and beside a table: their progress, how they are cancelled, and how they are tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.api.workers import drawing
+from tests.api.world import picture
+from tests.console.held import HeldAnswers
+from tests.console.people import Person
+
+pytestmark = [pytest.mark.filterwarnings("default")]
+
+Window = Callable[..., Any]
+UPLOADS = "**/console/uploads"
+
+
+@pytest.fixture
+def page(designer: Person, window: Window) -> Any:
+    """Open a playground."""
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
+    return page
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    """Return a picture."""
+    path = tmp_path / "photo.png"
+    path.write_bytes(picture())
+    return path
+
+
+def test_an_upload_shows_its_progress_and_is_cancelled(page: Any, photo: Path) -> None:
+    uploads = HeldAnswers(page, UPLOADS)
+    page.set_input_files("[data-upload=in-photo]", photo)
+    uploads.wait()
+    expect(page.get_by_role("progressbar", name="Upload of photo.png")).to_be_visible()
+    page.get_by_role("button", name="Cancel the upload of photo.png").click()
+    expect(page.get_by_role("progressbar")).to_be_hidden()
+    expect(page.locator("[data-upload-label]")).to_have_text("Upload")
+    uploads.arrive()
+    expect(page.locator("#in-photo")).to_have_value("")
+
+
+def test_a_render_that_waits_for_an_upload_is_not_sent_without_it(page: Any, photo: Path) -> None:
+    uploads = HeldAnswers(page, UPLOADS)
+    page.set_input_files("[data-upload=in-photo]", photo)
+    uploads.wait()
+    send = page.get_by_role("button", name="Render", exact=True)
+    send.click()
+    expect(send).to_have_attribute("aria-busy", "true")
+    renders: list[str] = []
+    page.on("request", lambda request: renders.append(request.url) if request.url.endswith("/render") else None)
+    page.get_by_role("button", name="Cancel the upload of photo.png").click()
+    expect(send).not_to_have_attribute("aria-busy", "true")
+    page.wait_for_timeout(1000)  # a request would begin at once
+    assert renders == []
+    send.click()
+    expect(page.locator(".notice.bad")).to_contain_text("Nothing was rendered.")
+
+
+def test_an_upload_without_an_answer_is_tried_again(page: Any, photo: Path) -> None:
+    page.route(UPLOADS, lambda route: route.abort())
+    page.set_input_files("[data-upload=in-photo]", photo)
+    expect(page.locator("#fault-photo")).to_have_text(
+        "Not uploaded: photo.png. The farm does not answer. Check the connection."
+    )
+    page.unroute(UPLOADS)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("[data-field=photo] [data-name]")).to_have_text("photo.png")
+    expect(page.locator("#fault-photo")).to_be_hidden()
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_a_refused_file_is_named_and_not_tried_again(page: Any, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no picture")
+    page.set_input_files("[data-upload=in-photo]", notes)
+    expect(page.locator("#fault-photo")).to_contain_text(
+        "Not uploaded: notes.txt. The farm cannot draw or play this file"
+    )
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_files_of_a_table_are_tried_again_and_its_rows_checked(designer: Person, window: Window, photo: Path) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/batch")
+    page.fill("#table", "headline,photo\nHello,photo.png")
+    page.route(UPLOADS, lambda route: route.abort())
+    page.set_input_files("[data-media-files]", photo)
+    expect(page.locator("[data-uploads]")).to_contain_text("photo.png: The farm does not answer.")
+    page.unroute(UPLOADS)
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("button", name="Render 1 video")).to_be_visible()
+
+
+def test_a_preview_says_what_does_not_look_as_designed(member: Person, window: Window, tmp_path: Path) -> None:
+    with drawing(member.api.world, tmp_path) as worker:
+        page = window(member)
+        page.goto(f"{member.origin}/console/templates/{member.api.template()}/playground")
+        worker.warnings = ("Layer “Photo”: A video holds no pictures.",)
+        page.fill("#in-headline", "Drawn with a warning")
+        expect(page.locator("#warnings")).to_contain_text("Layer “Photo”: A video holds no pictures.")
+        worker.warnings = ()
+        page.fill("#in-headline", "Drawn without one")
+        expect(page.locator("#warnings")).to_be_hidden()
