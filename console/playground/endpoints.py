@@ -9,7 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -55,6 +55,14 @@ async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, temp
     faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
     entered = [(field, message) for field, message in faults if field in given]  # other inputs may be filled in later
     return await _form(request, state, viewer, template, given, entered, request.query_params)
+
+
+@router.post("/templates/{template_id}/playground")
+async def preview_page(request: Request, viewer: ViewerOf, template_id: str) -> Response:
+    """Redirect to the playground with the entered values, for browsers without scripts. The address has no CSRF value."""
+    shown = {name: value for name, value in (await request.form()).items() if name.startswith((PREFIX, "output."))}
+    address = f"/console/templates/{checked_id(template_id, 'template')}/playground"
+    return RedirectResponse(f"{address}?{urlencode(shown)}", 303)
 
 
 @router.post("/templates/{template_id}/preview")

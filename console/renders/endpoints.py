@@ -163,23 +163,23 @@ async def verify(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: 
     return page(request, "renders/verdict.html", verdict=verdict, job=shown.job, title="Receipt")
 
 
+_OPEN: Final = "renders that have not ended can be"
+_DONE: Final = {
+    "cancel": ("cancelled", _OPEN), "retry": ("created again", "failed and cancelled renders can be, each once"),
+    "raise": ("raised in priority", _OPEN), "lower": ("lowered in priority", _OPEN),
+}  # fmt: skip
+"""What an action has done, and to which renders it applies."""
+
+
 def _done(word: str) -> dict[str, Any] | None:
     """Parse the last action and its count from the address parameter `<action>.<count>`."""
     name, _, count = word.partition(".")
-    verb = {
-        "cancel": "cancelled",
-        "retry": "created again",
-        "raise": "raised in priority",
-        "lower": "lowered in priority",
-    }.get(name)
-    if verb is None or not count.isdigit() or len(count) > 9:
+    if name not in _DONE or not count.isdigit() or len(count) > 9:
         return None
-    changed = int(count)
-    text = (
-        f"{changed:,} {'render was' if changed == 1 else 'renders were'} {verb}."
-        if changed
-        else f"Nothing was {verb}: it may have ended, or was {verb} before."
-    )
+    changed, (verb, which) = int(count), _DONE[name]
+    text = f"{changed:,} {'render was' if changed == 1 else 'renders were'} {verb}."
+    if not changed:
+        text = f"Nothing was {verb}: only {which}."
     return {"count": changed, "text": text}
 
 

@@ -19,7 +19,7 @@ from tests.console.people import Person, signed_in
 SCRIPT = "<script>alert('in')</script><img src=x onerror=alert(1)>"
 OPEN = {"/sign-in", "/enter", "/theme"}
 """Routes that need no session: they sign in, or change only this browser."""
-DRAWING = {"/templates/{template_id}/preview", "/templates/{template_id}/check"}
+DRAWING = {f"/templates/{{template_id}}/{one}" for one in ("preview", "playground", "check")}
 """Routes that use POST because their forms are long. They change nothing."""
 CHANGES = sorted(
     getattr(route, "path", "")

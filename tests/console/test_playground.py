@@ -5,9 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.api.workers import drawing
 from tests.api.world import document, field, layer, picture, template_body, text_template
@@ -94,3 +97,24 @@ def test_the_preview_is_a_frame_of_a_video_of_the_chosen_size(member: Person, tm
         member.post(f"/templates/{template}/preview", **{"output.size": "320x180", "save": "1"})
     drawn = [assignment.video_format for assignment, _ in worker.stills]
     assert [(one.width, one.still_scale) for one in drawn] == [(640, 0.5), (640, 2.0), (320, 1.0)]
+
+
+def test_without_scripts_the_code_is_headed_and_a_preview_has_no_secret_in_its_address(
+    designer: Person, window: Callable[..., Any]
+) -> None:
+    page = window(designer, java_script_enabled=False)
+    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
+    expect(page.get_by_role("heading", name="Python")).to_be_visible()
+    page.fill("#in-headline", "Shown without scripts")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#in-headline")).to_have_value("Shown without scripts")
+    assert "input.headline=Shown+without+scripts" in page.url
+    assert "csrf" not in page.url and "once" not in page.url
+    expect(page.locator("#frame")).to_have_attribute("src", re.compile("Shown\\+without|Shown%20without"))
+
+
+def test_an_action_that_changed_nothing_says_which_renders_it_is_for(member: Person) -> None:
+    job = member.api.render(member.api.template()).json()["jobId"]
+    answer = member.post("/renders/actions/retry", job=job)
+    shown = member.text(answer.headers["location"].removeprefix("/console"))
+    assert "Nothing was created again: only failed and cancelled renders can be, each once." in shown
