@@ -1,7 +1,7 @@
 """Run the test suite. Further arguments go to pytest.
 
-Without arguments every test runs, as in CI, in three parts: those that start no servers, on every core; those that start servers, in
-lanes, each with servers of its own; those that use every core, such as a whole farm, one after the other.
+Without arguments every test runs, as in CI, in three parts side by side: those that start no servers, on every core; those that start
+servers, in lanes, each with servers of its own; those that use every core, such as a whole farm, one after the other.
 `--fast` leaves out tests that start servers or take seconds, and uses every core.
 `-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
 puts slow tests last and shows the time left.
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
@@ -27,8 +28,6 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
 LANES_MAX = 6
 ENDING_SECONDS = 30
-YIELDING = ("nice", "-n", "10")
-"""Prefix that runs a command with low priority."""
 PASSED, FAILED = 0, 1
 """Exit statuses of pytest for a complete run."""
 
@@ -54,52 +53,68 @@ def run(arguments: argparse.Namespace) -> int:
     return _every_test()
 
 
+class _Part:
+    """A part of the suite: a running pytest, and its output in a file, or on the screen without a file."""
+
+    def __init__(self, title: str, niceness: int, options: list[str], output: IO[str] | None = None) -> None:
+        self.title, self._output = title, output
+        command = ["nice", "-n", str(niceness), *_pytest(*options)]
+        with contextlib.nullcontext() if output is None else Path(output.name).open("w") as written:
+            self.process = subprocess.Popen(command, stdout=written, stderr=written and subprocess.STDOUT)  # noqa: S603
+
+    def wait(self) -> int:
+        """Print the title and the output until the part ends; return its status."""
+        print(f"{self.title}:", flush=True)
+        if self._output is None:
+            return self.process.wait()
+        has_ended = False
+        while not has_ended:
+            has_ended = self.process.poll() is not None
+            print(self._output.read(), end="", flush=True)
+            time.sleep(0 if has_ended else 1)
+        return self.process.returncode
+
+
 def _every_test() -> int:
-    """Run the three parts. Farms have time limits and wait a third of their time, so the other parts run with low
-    priority."""
-    print("Tests of whole farms run beside the others. Their output comes last.", flush=True)
-    with tempfile.NamedTemporaryFile("r") as output:
-        with Path(output.name).open("w") as written:
-            farms = subprocess.Popen(_pytest("--servers", "alone"), stdout=written, stderr=subprocess.STDOUT)  # noqa: S603
+    """Run the three parts side by side.
+
+    Farms have time limits, so the others yield to them. Tests in lanes wait for servers and browsers. Tests without servers
+    take the processor when all others wait, and end last: they alone can be divided among the cores one by one.
+    """
+    parts: list[_Part] = []
+    statuses = []
+    with tempfile.NamedTemporaryFile("r") as of_farms, tempfile.NamedTemporaryFile("r") as of_lanes:
         try:
-            statuses = []
-            for title, options in (
-                ("Tests that start no servers, on every core:", ["--servers", "without", *_on_every_core()]),
-                (f"Tests that start servers, in {_lanes()} lanes:", ["--servers", "lanes", *_in_lanes()]),
-            ):
-                print(title, flush=True)
-                status = _run(*YIELDING, *_pytest(*options))
+            parts.append(_Part("Tests of whole farms", 0, ["--servers", "alone"], of_farms))
+            lanes = f"Tests that start servers, in {_lanes()} lanes"
+            parts.append(_Part(lanes, 10, ["--servers", "lanes", *_in_lanes()], of_lanes))
+            others = "Tests that start no servers, on every core"
+            parts.append(_Part(others, 15, ["--servers", "without", *_on_every_core()]))
+            print("Three parts run side by side. Their outputs come one after the other.", flush=True)
+            for part in reversed(parts):
+                status = part.wait()
                 if status not in (PASSED, FAILED):
-                    return status
-                statuses.append((status, title))
-            print("Tests of whole farms:", flush=True)
-            _show_until_the_end(farms, output)
+                    return status  # a killed process has a negative status
+                statuses.append((status, part.title))
         finally:
-            _end(farms)
+            _end([part.process for part in parts])
     for status, title in statuses:
         if status == FAILED:
-            print(f"Some failed above: {title.rstrip(':')}.", flush=True)
-    ended = [*(status for status, _ in statuses), farms.returncode]
-    return next((status for status in ended if status != PASSED), PASSED)  # a killed process has a negative status
+            print(f"Some failed above: {title}.", flush=True)
+    return max(status for status, _ in statuses)
 
 
-def _show_until_the_end(process: subprocess.Popen[bytes], output: IO[str]) -> None:
-    """Print the process's output file until the process ends."""
-    has_ended = False
-    while not has_ended:
-        has_ended = process.poll() is not None
-        print(output.read(), end="", flush=True)
-        time.sleep(0 if has_ended else 1)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a running process, so that it stops its children too. Terminate it if it ignores the interrupt."""
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(ENDING_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        process.wait()
+def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Interrupt running processes, so that they stop their children too. Terminate those that ignore the interrupt."""
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+    ends = time.monotonic() + ENDING_SECONDS
+    for process in processes:
+        try:
+            process.wait(max(0.0, ends - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.wait()
 
 
 def _pytest(*arguments: str) -> list[str]:

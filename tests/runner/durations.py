@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,10 +26,12 @@ def record(seconds: Mapping[str, float], project: Path) -> None:
         return
     file = project / FILE
     file.parent.mkdir(parents=True, exist_ok=True)
-    merged = recorded(project) | {name: round(value, 3) for name, value in seconds.items()}
-    draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps(merged, indent=0, sort_keys=True) + "\n")
-    draft.replace(file)
+    with file.with_suffix(".lock").open("w") as lock:  # the parts of a run can end at the same time
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        merged = recorded(project) | {name: round(value, 3) for name, value in seconds.items()}
+        draft = file.with_suffix(".draft")
+        draft.write_text(json.dumps(merged, indent=0, sort_keys=True) + "\n")
+        draft.replace(file)
 
 
 def by_file(seconds: Mapping[str, float]) -> dict[str, float]:

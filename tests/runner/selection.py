@@ -8,7 +8,6 @@ that all lanes end at about the same time.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -84,15 +83,22 @@ def order(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest
 
 
 def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> list[pytest.Item]:
-    """Return the tests ordered by file, longest first. A file without a record counts one second per test."""
+    """Return the tests ordered by file, longest first. A file without a record, as in a new checkout, counts the guessed
+    seconds of its tests."""
     files: Mapping[str, float] = durations.by_file(seconds)
-    tests = Counter(durations.file_of(item.nodeid) for item in items)
+    guessed = durations.by_file({item.nodeid: _guessed_seconds(item) for item in items})
 
     def key(item: pytest.Item) -> tuple[float, str]:
         file = durations.file_of(item.nodeid)
-        return -files.get(file, float(tests[file])), file
+        return -files.get(file, guessed[file]), file
 
     return sorted(items, key=key)
+
+
+def _guessed_seconds(item: pytest.Item) -> float:
+    if "thorough" in _marks(item):
+        return 8.0
+    return 4.0 if "chromium" in getattr(item, "fixturenames", ()) else 1.0
 
 
 def _part(item: pytest.Item, marks: set[str]) -> str:

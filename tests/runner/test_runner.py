@@ -79,6 +79,17 @@ def test_lanes_count_all_tests_and_begin_with_the_longest_file(project: Path) ->
     assert any("3 passed" in line for line in lines)
 
 
+def test_lanes_of_a_new_checkout_begin_with_the_file_of_thorough_tests(project: Path) -> None:
+    (project / durations.FILE).unlink()
+    server = PROJECT["test_c_server.py"]
+    (project / "test_e_server.py").write_text(
+        server.replace("def test_server", "@pytest.mark.thorough\ndef test_server")
+    )
+    (project / "test_f_server.py").write_text(server + "\ndef test_other(url): pass\n")
+    files = [line.split()[-3] for line in run(project, "--servers", "lanes") if line.startswith("[")]
+    assert files == ["test_e_server.py", "test_f_server.py", "test_c_server.py"]
+
+
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "two processes"])
 def test_durations_are_recorded_and_others_kept(project: Path, workers: list[str]) -> None:
     run(project, *workers, "-k", "long")
@@ -159,6 +170,22 @@ def test_a_part_that_fails_fails_the_whole_run(
 
     monkeypatch.setattr(every_part, "_pytest", command)
     assert every_part._every_test() == status
+
+
+def test_the_parts_run_side_by_side_and_their_outputs_come_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def command(*arguments: str) -> list[str]:
+        """Return a part that waits for the others to begin."""
+        names = ("alone", "lanes", "without")
+        (name,) = set(names).intersection(arguments)
+        waits = " && ".join(f"until test -e {tmp_path}/{other}; do sleep 0.1; done" for other in names)
+        return ["sh", "-c", f"echo begin of {name}; touch {tmp_path}/{name}; {waits}; echo end of {name}"]
+
+    monkeypatch.setattr(every_part, "_pytest", command)
+    assert every_part._every_test() == 0
+    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith(("begin", "end"))]
+    assert lines == [f"{end} of {name}" for name in ("without", "lanes", "alone") for end in ("begin", "end")]
 
 
 def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
