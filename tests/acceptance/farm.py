@@ -23,10 +23,12 @@ import psutil
 from sqlalchemy import select
 from sqlmodel import col
 
+from cluster.local.accounts import session_token
 from cluster.local.ray_head import free_port
 from farm_core import running
 from farm_core.db.database import Database
 from farm_core.jobs.models import Task
+from farm_core.settings import Settings
 from tests.deadlocks import deadlocks
 from tests.patience import HANG_SECONDS
 from tests.s3_server import S3Server
@@ -225,7 +227,7 @@ def process_farm(
     farm = ProcessFarm(data, f"http://127.0.0.1:{port}", begin(), storage=storage, begin=begin)
     try:
         farm.wait_ready(log_begin)
-        farm.token = _token(data, tree or ROOT)
+        farm.token = _token(data, tree)
         yield farm
         assert deadlocks(_database_url(data)) == 0
         below = psutil.Process(farm.process.pid).children(recursive=True)
@@ -252,9 +254,11 @@ def uploaded(farm: ProcessFarm, picture: Path) -> str:
     return url
 
 
-def _token(data: Path, tree: Path) -> str:
-    """Return a session token of the account `tester`. The checkout's own code creates it, because another release can
+def _token(data: Path, tree: Path | None) -> str:
+    """Return a session token of the account `tester`. The code of another checkout creates it there, because another release can
     lack columns."""
+    if tree is None:
+        return session_token(Settings(data_folder=data), _database_url(data), "tester")
     begin = (
         "import sys; from pathlib import Path; from cluster.local.accounts import session_token;"
         " from farm_core.settings import Settings;"

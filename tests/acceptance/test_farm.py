@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import av
 import psutil
+import psycopg
 import pytest
+from PIL import Image
 
 from benchmarks.scaling import scene
 from examples.documents import bundle
+from farm_core import running
 from tests.acceptance.farm import (
     ROOT,
     ProcessFarm,
@@ -22,13 +28,17 @@ from tests.acceptance.farm import (
     tasks_of,
     uploaded,
 )
+from tests.acceptance.terminal import typed
 
 pytestmark = [pytest.mark.acceptance]
 
 
 @pytest.fixture(scope="module")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessFarm]:
-    with process_farm(tmp_path_factory.mktemp("farm"), "--workers", "2") as running_farm:
+    """Yield a farm that allows more formats than MP4. Its data folder is the default of commands in the folder above."""
+    folder = tmp_path_factory.mktemp("farm")
+    (folder / "farm").symlink_to(ROOT / "farm")
+    with process_farm(folder / ".farm", "--workers", "2", settings={"OUTPUT_FORMATS": "mp4,webm,gif"}) as running_farm:
         yield running_farm
 
 
@@ -162,18 +172,59 @@ def test_nothing_private_is_written_where_the_parts_are_named(farm: ProcessFarm)
     assert farm.token not in logs
 
 
-def test_a_backup_of_the_running_farm_restores_its_jobs_and_videos(
+def test_a_batch_gets_each_format_that_the_farm_allows(farm: ProcessFarm, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("headline,logo\nAda,logo.png\nBob,logo.png\n")
+    card = imported(farm, (ROOT / "examples" / "title-card.motion").read_bytes())
+    media = str(ROOT / "examples" / "media")
+
+    def batch(ending: str, *options: str) -> tuple[int, str]:
+        words = (card, str(rows), "--out", f"{tmp_path}/{{headline}}{ending}", "--media", media, "--size", "160x90")
+        done = run_farm("batch", *words, "--server", farm.origin, "--key", farm.token, *options)
+        return done.returncode, done.stderr
+
+    assert batch(".webm", "--transparent")[0] == 0
+    assert batch(".gif", "--format", "gif")[0] == 0
+    status, message = batch(".mov")
+    for name in ("Ada", "Bob"):
+        with av.open(str(tmp_path / f"{name}.webm")) as video:
+            assert video.streams.video[0].codec_context.name == "vp9"
+            assert video.streams.video[0].metadata["ALPHA_MODE"] == "1"
+        with Image.open(tmp_path / f"{name}.gif") as picture:
+            assert picture.size == (160, 90)
+            assert getattr(picture, "n_frames", 1) > 1
+    assert status == 1
+    assert "output.format: must be mp4 or webm or gif" in message
+    held = json.loads((tmp_path / "manifest.json").read_text())["videos"]
+    assert {one["status"] for one in held.values()} == {"done"}
+
+
+def test_the_backup_and_the_restore_of_the_manual_bring_the_same_jobs_and_videos_back(
     farm: ProcessFarm, template: str, logo: str, tmp_path: Path
 ) -> None:
+    text = (ROOT / "docs" / "operating" / "one-machine.md").read_text()
+    backup, restore = (
+        command.replace("/backups/", f"{tmp_path}/")
+        for command in re.findall(r"^(\./farm (?:backup|restore) .*)$", text, re.MULTILINE)
+    )
     finished = farm.render(template, "backup-one", logo=logo, caption="Backup")
     farm.ended(finished)
     digest = farm.digest(finished)
     under_way = farm.render(template, "backup-two", logo=logo, caption="Under way")
-    farm.command("backup", str(tmp_path / "farm.tar"))
-    farm.ended(under_way)
-    restored = tmp_path / "restored"
-    done = run_farm("restore", str(tmp_path / "farm.tar"), "--data", str(restored))
+    done = typed(farm.data.parent, backup)
     assert done.returncode == 0, done.stderr
-    with process_farm(restored, "--workers", "1") as again:
+    farm.ended(under_way)
+    (tmp_path / "farm").symlink_to(ROOT / "farm")
+    done = typed(tmp_path, restore)
+    assert done.returncode == 0, done.stderr
+    with process_farm(tmp_path / ".farm", "--workers", "1") as again:
         assert again.digest(finished) == digest
         assert again.ended(under_way)["status"] == "completed"
+        assert jobs(again) == jobs(farm)
+
+
+def jobs(farm: ProcessFarm) -> list[tuple[object, ...]]:
+    found = running.read(farm.data)
+    assert found is not None
+    with psycopg.connect(found.database_url) as connection:
+        return connection.execute("SELECT id, status, document_key FROM jobs ORDER BY id").fetchall()

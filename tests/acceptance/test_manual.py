@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import re
-import subprocess
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -13,10 +10,10 @@ from typing import Final
 import psycopg
 import pytest
 
-from cluster.embedded import postgres
 from farm_core import running
 from tests.acceptance.farm import ROOT, ProcessFarm, imported, process_farm, uploaded
 from tests.acceptance.hooks import hook
+from tests.acceptance.terminal import typed
 
 PAGES: Final = [ROOT / "docs" / "operating" / "README.md", *sorted((ROOT / "docs" / "operating").glob("*.md"))]
 INLINE: Final = re.compile(r"`(\./farm [^`]+)`")
@@ -63,29 +60,7 @@ def test_every_command_of_the_manual_works_as_it_stands(farm: ProcessFarm) -> No
     words = _words(farm)
     failed = [f"{command}: {reason}" for command in found if (reason := _failure(farm, _filled(command, words)))]
     assert not failed, "\n".join(failed)
-    assert '"tester"' not in _run(farm, "./farm account list").stdout, "its account was deleted last"
-
-
-@pytest.mark.acceptance
-def test_the_backup_and_the_restore_of_the_manual_bring_the_same_jobs_back(farm: ProcessFarm) -> None:
-    text = (ROOT / "docs" / "operating" / "one-machine.md").read_text()
-    (restore,) = re.findall(r"^(\./farm restore .*)$", text, re.MULTILINE)
-    (backup,) = re.findall(r"^(\./farm backup .*)$", text, re.MULTILINE)
-    folder = farm.data.parent
-    assert _failure(farm, backup.replace("/backups/", f"{folder}/")) == ""
-    other = folder / "other"
-    other.mkdir()
-    (other / "farm").symlink_to(ROOT / "farm")
-    done = subprocess.run(
-        ["bash", "-c", restore.replace("/backups/", f"{folder}/")],
-        cwd=other,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    with postgres.running(other / ".farm" / "postgres") as url:
-        assert _jobs(url) == _jobs(_database_url(farm))
+    assert '"tester"' not in typed(farm.data.parent, "./farm account list").stdout, "its account was deleted last"
 
 
 def _words(farm: ProcessFarm) -> dict[str, str]:
@@ -114,37 +89,13 @@ def _filled(command: str, words: dict[str, str]) -> str:
 
 def _failure(farm: ProcessFarm, command: str) -> str:
     """Return why a command failed, or an empty text if it succeeded."""
-    done = _run(farm, command)
-    return "" if done.returncode == 0 else f"status {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}"
-
-
-def _run(farm: ProcessFarm, command: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in the farm's folder, on a terminal that answers every question with yes."""
     if command.startswith("./farm backup"):
         (farm.data.parent / "one.tar").unlink(missing_ok=True)  # left by an earlier command of the manual
-    ours, theirs = pty.openpty()
-    os.write(ours, b"y\n")
-    try:
-        return subprocess.run(
-            ["bash", "-c", command],
-            cwd=farm.data.parent,
-            stdin=theirs,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=600,
-        )
-    finally:
-        os.close(ours)
-        os.close(theirs)
+    done = typed(farm.data.parent, command)
+    return "" if done.returncode == 0 else f"status {done.returncode}: {done.stdout[-300:]} {done.stderr[-300:]}"
 
 
 def _database_url(farm: ProcessFarm) -> str:
     found = running.read(farm.data)
     assert found is not None
     return found.database_url
-
-
-def _jobs(url: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(url) as connection:
-        return connection.execute("SELECT id, status, document_key FROM jobs ORDER BY id").fetchall()

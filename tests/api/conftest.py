@@ -106,7 +106,10 @@ def _running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
     app = create_app(replace(app_state_from(chosen, clock, resolve), sandbox=sandboxes.SHARED))
     proxies = chosen.trusted_proxies
-    options = server.config(app, port=0, proxy_headers=bool(proxies), forwarded_allow_ips=proxies)
+    # A page that its test has closed can still wait 5 s for a picture, which nobody draws.
+    options = server.config(
+        app, port=0, proxy_headers=bool(proxies), forwarded_allow_ips=proxies, timeout_graceful_shutdown=1
+    )
     serving, sockets = _Server(options), server.listeners(options)
     thread = threading.Thread(target=serving.run, args=(sockets,))
     thread.start()
