@@ -87,9 +87,9 @@ def _every_test() -> int:
         try:
             parts.append(_Part("Tests of whole farms", 0, ["--servers", "alone"], of_farms))
             lanes = f"Tests that start servers, in {_lanes()} lanes"
-            parts.append(_Part(lanes, 10, ["--servers", "lanes", *_in_lanes()], of_lanes))
+            parts.append(_Part(lanes, 5, ["--servers", "lanes", *_in_lanes()], of_lanes))
             others = "Tests that start no servers, on every core"
-            parts.append(_Part(others, 15, ["--servers", "without", *_on_every_core()]))
+            parts.append(_Part(others, 10, ["--servers", "without", *_on_every_core()]))
             print("Three parts run side by side. Their outputs come one after the other.", flush=True)
             for part in reversed(parts):
                 status = part.wait()

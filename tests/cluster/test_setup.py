@@ -22,6 +22,14 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMESPACE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
 
 
+@pytest.fixture(scope="module")
+def environment_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an environment with pip, for tests of later steps to copy: making one takes 5 s of processor time."""
+    made = tmp_path_factory.mktemp("environment") / "made"
+    subprocess.run([sys.executable, "-m", "venv", made], check=True)
+    return made
+
+
 @pytest.mark.thorough
 def test_a_first_start_without_an_index_says_so_and_goes_on_from_what_was_left_half_made(tmp_path: Path) -> None:
     project = _clone(tmp_path / "the farm's folder")
@@ -50,7 +58,9 @@ def test_a_first_start_installs_into_the_environment_alone(tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
-def test_a_package_that_a_killed_first_start_left_unfinished_is_installed_again(tmp_path: Path) -> None:
+def test_a_package_that_a_killed_first_start_left_unfinished_is_installed_again(
+    environment_made: Path, tmp_path: Path
+) -> None:
     project = _clone(tmp_path / "farm")
     venv = project / ".venv"
     wheel = tmp_path / "unfinished-1.0-py3-none-any.whl"
@@ -64,7 +74,7 @@ def test_a_package_that_a_killed_first_start_left_unfinished_is_installed_again(
             archive.writestr(f"unfinished-1.0.dist-info/{name}", text)
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (project / "requirements.lock").write_text(f"unfinished==1.0 --hash=sha256:{digest}\n")
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    shutil.copytree(environment_made, venv, symlinks=True)
     information = next((venv / "lib").glob("python3*")) / "site-packages" / "unfinished-1.0.dist-info"
     information.mkdir()
     for name, text in files.items():
@@ -131,8 +141,9 @@ def test_two_first_starts_at_once_take_turns(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_first_start_without_a_connection_says_what_failed(tmp_path: Path) -> None:
+def test_a_first_start_without_a_connection_says_what_failed(environment_made: Path, tmp_path: Path) -> None:
     project = _clone(tmp_path / "farm")
+    shutil.copytree(environment_made, project / ".venv", symlinks=True)
     environment = os.environ | {
         "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
         "PIP_RETRIES": "1",
@@ -202,16 +213,17 @@ def test_a_folder_in_which_postgres_would_not_start_is_named_before_anything_is_
 
 
 @pytest.mark.thorough
-def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are_tried_again(tmp_path: Path) -> None:
+def test_a_disk_that_fills_before_the_kernels_are_compiled_is_named_and_they_are_tried_again(
+    environment_made: Path, tmp_path: Path
+) -> None:
     project = _clone(tmp_path / "farm")
     venv = project / ".venv"
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "made"], check=True)
     venv.mkdir()
     filled = (
         'mount -t tmpfs -o size=45m none "$1" && cp -R "$2"/. "$1" && cp "$3" "$1/requirements.installed" || exit 9; '
         'cat /dev/zero >"$1/filler" 2>/dev/null; "$4" up; ended=$?; ls "$1"; exit $ended'
     )
-    script: list[str | Path] = [filled, "sh", venv, tmp_path / "made", project / "requirements.lock", project / "farm"]
+    script: list[str | Path] = [filled, "sh", venv, environment_made, project / "requirements.lock", project / "farm"]
     done = subprocess.run(
         [*NAMESPACE, "sh", "-c", *script], env=os.environ | {"PIP_NO_INDEX": "1"}, capture_output=True, text=True, check=False
     )  # fmt: skip
