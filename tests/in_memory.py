@@ -18,7 +18,7 @@ ROOM_BYTES: Final = 2_000_000_000
 PREFIX: Final = "farm-tests-"
 
 
-@contextlib.contextmanager
+@contextmanager
 def folder(on_disk: Path) -> Iterator[Path]:
     """Yield a folder in memory, or `on_disk` if memory has no room.
 
