@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import LeasedTask
@@ -21,8 +24,8 @@ def assignment_of(task: LeasedTask, settings: Settings) -> TaskAssignment:
         video_key = f"results/{task.plan_key or task.job_id}{OUTPUT_FORMATS[task.format].ending}"
         segment_keys = tuple(segment["key"] for segment in task.segments)
         return AssemblyAssignment(
-            task.task_id, task.lease_token, task.job_id, segment_keys, video_format, video_key, task.account_id, task.task_index,
-            task.document_key, task.media or {}, trace,
+            task.task_id, task.lease_token, task.job_id, segment_keys, video_format, video_key, _rendered_job(task, task.segments),
+            task.account_id, task.task_index, task.document_key, task.media or {}, trace,
         )  # fmt: skip
     limit = time_limit(settings, task.spent_seconds)
     return SegmentAssignment(
@@ -31,13 +34,10 @@ def assignment_of(task: LeasedTask, settings: Settings) -> TaskAssignment:
     )  # fmt: skip
 
 
-def rendered_job(task: LeasedTask) -> RenderedJob | None:
-    """Return the job of an assembly, for its receipt, with all its segments. Return None for a segment's task."""
-    if task.segments is None:
-        return None
+def _rendered_job(task: LeasedTask, segments: Sequence[Mapping[str, Any]]) -> RenderedJob:
     return RenderedJob(
-        task.job_id, task.origin, task.renderer, task.width, task.height, task.fps, task.job_frame_count,
-        task.document_key, task.inputs or {}, task.media, task.segments,
+        task.job_id, task.renderer, task.width, task.height, task.fps, task.job_frame_count, task.document_key,
+        task.inputs or {}, task.media, segments,
     )  # fmt: skip
 
 

@@ -228,8 +228,7 @@ class Collector(Service):
 
 
 def _assembled(end: _TaskEnd[AssemblyAssignment, Finished]) -> Assembled:
-    assert end.running_task.job is not None, "an assembly is submitted with its job"
-    return Assembled(end.assignment, end.running_task.job, end.running_task.lease, end.report)
+    return Assembled(end.assignment, end.running_task.webhook_origin, end.running_task.lease, end.report)
 
 
 def _segment(running_task: RunningTask, report: Finished) -> RenderedSegment:

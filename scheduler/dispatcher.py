@@ -13,7 +13,7 @@ from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.tasks import Lease, LeasedTask, WaitingTask
-from scheduler.assignments import assignment_of, rendered_job
+from scheduler.assignments import assignment_of
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
 from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, place_tasks
@@ -62,8 +62,10 @@ class Dispatcher(Service):
         leased = await self.dependencies.database.single(lambda connection: self._lease(connection, living, room))
         for task in leased:
             assignment, now = assignment_of(task, self.dependencies.settings), self.dependencies.clock.monotonic()
-            job = rendered_job(task)
-            self.running_tasks.add(RunningTask(assignment, task.lease_token, task.worker, now, now, job=job))
+            running_task = RunningTask(
+                assignment, task.lease_token, task.worker, now, now, webhook_origin=task.webhook_origin
+            )
+            self.running_tasks.add(running_task)
             self.dependencies.executor.submit(assignment, task.worker)
         return len(leased) if len(leased) >= ROUND_TASKS_MAX else 0
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from farm_core.ids import new_id
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.sandbox import Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.threads import in_threads
 from motion.notices import Notice
-from motion.template import InputField
+from motion.template import InputField, Target
 from scheduler.dependencies import Dependencies
 from scheduler.group_commit import GroupCommit
 from scheduler.sandboxed_freeze import FreezeRequest, FreezeResult, freeze
@@ -77,46 +78,53 @@ class Freezer:
         await asyncio.gather(*(group.drain() for group in self._groups.values()))
 
     async def _freeze_all(self, account_id: str, template_document_key: str, jobs: Sequence[_WaitingJob]) -> None:
-        with tempfile.TemporaryDirectory(dir=self.dependencies.scratch) as folder:
-            source = Path(folder, "document.json")
+        source = self.dependencies.scratch / f"{new_id('template')}.json"
+        target = source.with_suffix(".frozen")
+        try:
             size = await asyncio.to_thread(self._download, template_document_key, source)
             at_once = max(1, min(CALL_JOBS_MAX, CALL_BYTES // max(1, size)))
             for first in range(0, len(jobs), at_once):
-                await self._freeze_together(account_id, source, jobs[first : first + at_once])
+                await self._freeze_together(account_id, source, target, jobs[first : first + at_once])
+        finally:
+            for path in (source, target):
+                path.unlink(missing_ok=True)
 
     def _download(self, key: str, path: Path) -> int:
         """Write an object to a file; return its size."""
-        self.dependencies.storage.get_file(key, path)
-        return path.stat().st_size
+        return path.write_bytes(self.dependencies.storage.get_bytes(key))
 
-    async def _freeze_together(self, account_id: str, source: Path, jobs: Sequence[_WaitingJob]) -> None:
-        """Freeze the documents of several jobs with one call of the sandbox."""
-        target, requests = source.with_name("frozen.json"), [_request(job) for job in jobs]
+    async def _freeze_together(self, account_id: str, source: Path, target: Path, jobs: Sequence[_WaitingJob]) -> None:
+        """Freeze the documents of several jobs with one call of the sandbox, which writes them to `target` in order."""
+        requests = [_request(job) for job in jobs]
         results = await self.dependencies.sandbox.call(account_id, freeze, str(source), str(target), requests)
-        documents = await asyncio.to_thread(_split, target, [result.get("bytes", 0) for result in results])
-        keys = await in_threads(self._store, documents)
-        for job, result, key, document in zip(jobs, results, keys, documents, strict=True):
-            job.outcome = result["refused"] if "refused" in result else _document(result, key, len(document))
+        sizes = [result.get("bytes", 0) for result in results]
+        places = list(zip(accumulate(sizes, initial=0), sizes, strict=False))
+        keys = await in_threads(partial(self._store, target), places)
+        for job, result, key, size in zip(jobs, results, keys, sizes, strict=True):
+            job.outcome = result["refused"] if "refused" in result else _document(result, key, size)
 
-    def _store(self, document: bytes) -> str:
-        """Store a document; return its key. Refused jobs have no document."""
+    def _store(self, path: Path, place: tuple[int, int]) -> str:
+        """Store the document at a place of a file (offset and size); return its key. Refused jobs have no document."""
+        offset, size = place
+        with path.open("rb") as file:
+            file.seek(offset)
+            document = file.read(size)
         key = f"frozen/{hashlib.sha256(document).hexdigest()}.json"
         if document and not is_fresh(self.dependencies, key):
             self.dependencies.storage.put_bytes(key, document, "application/json")
         return key
 
 
-def _split(path: Path, sizes: Sequence[int]) -> list[bytes]:
-    """Return the documents of a file that holds them one after another."""
-    with path.open("rb") as file:
-        return [file.read(size) for size in sizes]
-
-
 def _request(waiting: _WaitingJob) -> FreezeRequest:
     return FreezeRequest(
-        fields=[asdict(field) for field in waiting.fields], values=waiting.values,
+        fields=[{**_record(field), "target": _record(field.target)} for field in waiting.fields], values=waiting.values,
         composition_id=waiting.job.composition_id, has_sound=waiting.job.has_sound,
     )  # fmt: skip
+
+
+def _record(value: InputField | Target) -> dict[str, Any]:
+    """Do the same as `dataclasses.asdict`, ten times as fast, without nested values."""
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def _document(result: FreezeResult, key: str, size: int) -> FrozenDocument:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from prometheus_client import Counter, Gauge, Histogram, start_http_server
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import REGISTRY
@@ -35,14 +37,32 @@ WEBHOOK_ATTEMPTS: Final = Counter(
     "farm_webhook_attempts_total", "Attempts by outcome.", ("outcome",), registry=REGISTRY
 )
 OPEN_SEGMENTS: Final = Gauge("farm_open_segments", "Segments that wait or are under way.", registry=REGISTRY)
-WORKERS: Final = Gauge(
-    "farm_workers", "Live workers; software with the backend gl lacks the native kernels.",
-    ("device", "encoder", "backend"), registry=REGISTRY,
-)  # fmt: skip
-WORKER_MEMORY_BYTES: Final = Gauge("farm_worker_memory_bytes", "Resident memory.", ("worker",), registry=REGISTRY)
-WORKER_DISK_FREE_BYTES: Final = Gauge(
-    "farm_worker_disk_free_bytes", "Free space for temporary files of its machine.", ("worker",), registry=REGISTRY
-)
+
+
+class LiveWorkers(Collector):
+    """Gauges of the live workers, computed when they are read."""
+
+    def __init__(self) -> None:
+        self.living: Sequence[WorkerState] = ()
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield the number of workers by kind, and the memory and disk of each."""
+        software = "Live workers; software with the backend gl lacks the native kernels."
+        kinds = GaugeMetricFamily("farm_workers", software, labels=("device", "encoder", "backend"))
+        for labels, count in Tally((one.device, one.encoder, one.backend) for one in self.living).items():
+            kinds.add_metric(labels, count)
+        memory = GaugeMetricFamily("farm_worker_memory_bytes", "Resident memory.", labels=("worker",))
+        free = "Free space for temporary files of its machine."
+        disk = GaugeMetricFamily("farm_worker_disk_free_bytes", free, labels=("worker",))
+        for worker in self.living:
+            memory.add_metric((worker.id,), worker.memory_bytes)
+            if worker.disk_free_bytes is not None:
+                disk.add_metric((worker.id,), worker.disk_free_bytes)
+        yield from (kinds, memory, disk)
+
+
+WORKERS: Final = LiveWorkers()
+REGISTRY.register(WORKERS)
 
 
 def serve(host: str, port: int) -> int | None:
@@ -78,14 +98,5 @@ def still(drawn: bool, seconds: float) -> None:
 
 
 def workers(living: Sequence[WorkerState]) -> None:
-    """Set the gauges to the live workers, and remove all others."""
-    WORKERS.clear()
-    WORKER_MEMORY_BYTES.clear()
-    WORKER_DISK_FREE_BYTES.clear()
-    kinds = Tally((worker.device, worker.encoder, worker.backend) for worker in living)
-    for labels, count in kinds.items():
-        WORKERS.labels(*labels).set(count)
-    for worker in living:
-        WORKER_MEMORY_BYTES.labels(worker.id).set(worker.memory_bytes)
-        if worker.disk_free_bytes is not None:
-            WORKER_DISK_FREE_BYTES.labels(worker.id).set(worker.disk_free_bytes)
+    """Remember the live workers for the gauges."""
+    WORKERS.living = tuple(living)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from farm_core.jobs.judge import Failure
+from farm_core.jobs.receipt import RenderedJob
 from farm_core.telemetry.traces import UNKNOWN, TraceContext
 
 
@@ -64,7 +65,8 @@ class SegmentAssignment:
 
 @dataclass(frozen=True, slots=True)
 class AssemblyAssignment:
-    """Join a job's segments, in order, into the file `video_key`, and check it. Document and media provide the sound."""
+    """Join a job's segments, in order, into the file `video_key`, check it, and store the receipt of `rendered_job` beside
+    it. Document and media provide the sound."""
 
     task_id: str
     token: str
@@ -72,6 +74,7 @@ class AssemblyAssignment:
     segment_keys: tuple[str, ...]
     video_format: VideoFormat
     video_key: str
+    rendered_job: RenderedJob
     account_id: str = ""
     index: int = 0
     document_key: str = ""
@@ -108,7 +111,6 @@ class Finished:
     seconds: float
     cached: bool = False
     stages_ms: Mapping[str, float] = field(default_factory=dict)
-    segments_sha256: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

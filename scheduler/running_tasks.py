@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from farm_core.jobs.receipt import RenderedJob
 from scheduler.ports import TaskAssignment
 
 FRESH_SECONDS: Final = 60.0
@@ -19,8 +18,7 @@ class RunningTask:
     """Assignment at a worker. `lease` is the token of the task's lease; the second copy of a straggler has its own
     token.
 
-    `started` and `advanced` (last progress) are times of the monotonic clock. `job` is for the receipt of an
-    assembly.
+    `started` and `advanced` (last progress) are times of the monotonic clock. `webhook_origin` is that of the task.
     """
 
     assignment: TaskAssignment
@@ -29,7 +27,7 @@ class RunningTask:
     started: float
     advanced: float
     frames_done: int = 0
-    job: RenderedJob | None = None
+    webhook_origin: str | None = None
 
     def is_fresh(self, now: float) -> bool:
         """Return True if the assignment is so recent that the worker may not have reported it yet."""

@@ -195,7 +195,10 @@ class RunningTaskWatcher(Service):
         copy = replace(assignment, token=f"{assignment.token}.copy")
         _log.info("task copied", **about(assignment), worker=worker_id)
         await self._write_event(assignment.job_id, "copy segment", {"task": assignment.index, "worker": worker_id})
-        self.running_tasks.add(RunningTask(copy, running_task.lease, worker_id, begun, begun, job=running_task.job))
+        second = replace(
+            running_task, assignment=copy, worker_id=worker_id, started=begun, advanced=begun, frames_done=0
+        )
+        self.running_tasks.add(second)
         self.dependencies.executor.submit(copy, worker_id)
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Sequence
 
 from scheduler.ports import (
@@ -23,7 +24,9 @@ class NoopExecutor:
 
     def __init__(self, workers: int) -> None:
         self.gone = asyncio.Event()
-        self._states = [WorkerState(f"w{number}", "node", "none", "none", "none") for number in range(workers)]
+        self._states = [
+            WorkerState(f"w{number}", "node", "none", "none", "none", answered_at=math.inf) for number in range(workers)
+        ]
         self._reports = ReportQueue()
 
     async def start(self) -> None:
@@ -64,5 +67,4 @@ def _finished(assignment: TaskAssignment, worker_id: str) -> Finished:
             key = f"segments/{assignment.job_id}-{assignment.first_frame}.mp4"
             return Finished(assignment.token, worker_id, key, "00", 7, 0.001)
         case AssemblyAssignment():
-            hashes = tuple("00" for _ in assignment.segment_keys)
-            return Finished(assignment.token, worker_id, assignment.video_key, "11", 5, 0.001, segments_sha256=hashes)
+            return Finished(assignment.token, worker_id, assignment.video_key, "11", 5, 0.001)

@@ -169,8 +169,7 @@ class Fleet:
 
     def _finished(self, assignment: TaskAssignment, worker_id: str) -> Finished:
         if isinstance(assignment, AssemblyAssignment):
-            hashes = tuple("00" for _ in assignment.segment_keys)
-            return Finished(assignment.token, worker_id, assignment.video_key, "11", 5, 0.05, segments_sha256=hashes)
+            return Finished(assignment.token, worker_id, assignment.video_key, "11", 5, 0.05)
         self.frames[assignment.account_id] = self.frames.get(assignment.account_id, 0) + assignment.frame_count
         key = f"segments/{assignment.task_id}.mp4"
         return Finished(assignment.token, worker_id, key, "00", 7, self._seconds)

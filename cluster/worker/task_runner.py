@@ -19,6 +19,7 @@ from cluster.worker.sound_watch import SoundSteps
 from cluster.worker.temporary_room import check_growth, used_bytes
 from farm_core.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
+from farm_core.jobs.receipt import receipt, receipt_key
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
@@ -210,15 +211,16 @@ class TaskRunner:
             pause = _pause(should_stop, folder)
             warnings = write_file(assignment, paths, output, self._media, pause, self.sound_steps)
             self._storage.put_file(assignment.video_key, output, file_format.media_type)
-            hashes = tuple(_digest(path) for path in paths)
+            hashes = [_digest(path) for path in paths]
             sha256, size = _digest(output), output.stat().st_size
         finally:
             shutil.rmtree(folder)
+        proof = receipt(assignment.rendered_job, hashes, sha256, size)
+        self._storage.put_bytes(receipt_key(assignment.video_key), proof, "application/json")
         seconds = time.perf_counter() - began
         return Finished(
-            assignment.token, self.worker_id, assignment.video_key, sha256, size, seconds, segments_sha256=hashes,
-            warnings=warnings,
-        )  # fmt: skip
+            assignment.token, self.worker_id, assignment.video_key, sha256, size, seconds, warnings=warnings
+        )
 
     def _fetch_segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
         paths, missing, largest = [], [], 0

@@ -28,6 +28,7 @@ from farm_core.db.tables import metadata
 from farm_core.jobs import workers
 from farm_core.jobs.history import delete_jobs
 from farm_core.jobs.models import Job
+from farm_core.jobs.receipt import receipt_key
 from farm_core.jobs.shared_objects import delete_object, delete_unneeded
 from farm_core.storage.port import Storage
 from farm_core.templates.models import Template, TemplateVersion
@@ -119,7 +120,7 @@ async def _delete_left(database: Database, storage: Storage, account_id: str, re
     async with database.reading() as session:
         charged = select(col(ObjectCharge.key)).where(col(ObjectCharge.account_id) == account_id)
         left = {key for key in await session.scalars(charged) if key.startswith(OF_JOBS)}
-    receipts = {key.rpartition(".")[0] + ".json" for key in left if key.startswith("results/")}
+    receipts = {receipt_key(key) for key in left if key.startswith("results/")}
     await _delete_files(database, storage, left | receipts, report)
 
 

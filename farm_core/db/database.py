@@ -30,7 +30,7 @@ from sqlalchemy import event, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
-from farm_core.db.arrays import TextListDumper
+from farm_core.db.arrays import PlainListDumper
 from farm_core.db.shares import SharedPool
 from farm_core.db.urls import CONNECT_SECONDS
 
@@ -175,7 +175,7 @@ def _limit_statements(seconds: float, connection: Any, _record: object) -> None:
 
 
 def _dump_lists_fast(connection: Any, _record: object) -> None:
-    connection.driver_connection.adapters.register_dumper(list, TextListDumper)
+    connection.driver_connection.adapters.register_dumper(list, PlainListDumper)
 
 
 def _json_text(value: object) -> str:

@@ -192,6 +192,19 @@ WITH wanted AS (
 )
 SELECT id, CASE WHEN segments IS NOT NULL THEN pg_notify('tasks', '') END FROM planned
 
+-- share_objects --
+-- The lock of `shared_objects.py`, shared and exclusive, until the session releases it.
+SELECT pg_advisory_lock_shared(CAST(:lock AS bigint))
+
+-- stop_sharing_objects --
+SELECT pg_advisory_unlock_shared(CAST(:lock AS bigint))
+
+-- hold_objects --
+SELECT pg_advisory_lock(CAST(:lock AS bigint))
+
+-- stop_holding_objects --
+SELECT pg_advisory_unlock(CAST(:lock AS bigint))
+
 -- same_results --
 -- Find existing videos that depend on exactly the same things. One array is hidden in a subquery: for fewer than ten jobs, Postgres
 -- would make a new plan at each use, which takes longer than the statement.
@@ -360,7 +373,8 @@ WHERE tasks.ctid = waiting.version AND tasks.status = 'pending'
 RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, tasks.first_frame, tasks.frame_count,
     tasks.index AS task_index, held.id AS job_id, held.account_id,
     spent.frames AS finished_frames, spent.seconds AS spent_seconds, held.width, held.height, held.fps, held.frame_count AS job_frame_count,
-    held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key, held.origin,
+    held.document_key, held.media, held.format, held.transparent, held.has_sound, held.plan_key,
+    CASE WHEN held.callback_url IS NOT NULL THEN held.origin END AS webhook_origin,
     CASE WHEN tasks.kind = 'assemble' THEN held.inputs END AS inputs, held.renderer, held.request_id, held.traceparent,
     CASE WHEN held.composition_seconds IS NOT NULL THEN held.composition_id
         ELSE (SELECT composition_id FROM templates WHERE templates.id = held.template_id) END AS composition_id,

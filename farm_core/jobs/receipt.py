@@ -1,10 +1,15 @@
-"""Receipt of a video: everything that affects its bytes, so that the video can be rendered again and compared."""
+"""Receipt of a video: everything that affects its bytes, so that the video can be rendered again and compared.
+
+The worker that assembles the video stores the receipt beside it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import orjson
 
 VERSION = 1
 
@@ -14,7 +19,6 @@ class RenderedJob:
     """A job with all segments done. `segments` are JSON objects in order, without hashes."""
 
     id: str
-    origin: str
     renderer: str | None
     width: int
     height: int
@@ -26,9 +30,14 @@ class RenderedJob:
     segments: Sequence[Mapping[str, Any]]
 
 
-def receipt(job: RenderedJob, segments_sha256: Sequence[str], video_sha256: str, video_bytes: int) -> dict[str, Any]:
+def receipt_key(video_key: str) -> str:
+    """Return the storage key of a video's receipt."""
+    return f"{video_key.rpartition('.')[0]}.json"
+
+
+def receipt(job: RenderedJob, segments_sha256: Sequence[str], video_sha256: str, video_bytes: int) -> bytes:
     """Return the receipt as JSON. The keys of document and media contain the SHA-256 of their content."""
-    return {
+    record = {
         "version": VERSION,
         "jobId": job.id,
         "renderer": job.renderer,
@@ -41,3 +50,4 @@ def receipt(job: RenderedJob, segments_sha256: Sequence[str], video_sha256: str,
             {**segment, "sha256": sha256} for segment, sha256 in zip(job.segments, segments_sha256, strict=True)
         ],
     }
+    return orjson.dumps(record)

@@ -14,19 +14,20 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from farm_core.db.database import Database
 from farm_core.jobs.history import needed_keys
+from farm_core.jobs.sql import execute
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.threads import in_threads
 from farm_core.usage.stored import forget_deleted
 
 _LOCK: Final = 7263951483
 _SHARE_UNTIL_COMMIT: Final = text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
-_SHARE: Final = (text(f"SELECT pg_advisory_lock_shared({_LOCK})"), text(f"SELECT pg_advisory_unlock_shared({_LOCK})"))
-_HOLD_ALONE: Final = (text(f"SELECT pg_advisory_lock({_LOCK})"), text(f"SELECT pg_advisory_unlock({_LOCK})"))
+_SHARE: Final = ("share_objects", "stop_sharing_objects")
+_HOLD_ALONE: Final = ("hold_objects", "stop_holding_objects")
 
 
 async def hold_objects(session: AsyncSession, storage: Storage, keys: Iterable[str]) -> set[str]:
@@ -82,20 +83,20 @@ async def delete_unneeded(
 
 
 @asynccontextmanager
-async def _locked(connection: AsyncConnection, take: TextClause, release: TextClause) -> AsyncIterator[None]:
-    """Hold a lock of the connection's session. If it cannot be released, close the connection, which would keep it in
+async def _locked(connection: AsyncConnection, take: str, release: str) -> AsyncIterator[None]:
+    """Hold the lock of the connection's session between two named statements. If it cannot be released, close the connection, which would keep it in
     the pool."""
     try:
-        await connection.execute(take)
+        await execute(connection, take, {"lock": _LOCK})
         yield
     finally:
         if not connection.invalidated:
             await _release(connection, release)
 
 
-async def _release(connection: AsyncConnection, release: TextClause) -> None:
+async def _release(connection: AsyncConnection, release: str) -> None:
     try:
-        await connection.execute(release)
+        await execute(connection, release, {"lock": _LOCK})
     except BaseException:
         await connection.invalidate()
         raise

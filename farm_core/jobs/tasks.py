@@ -71,7 +71,8 @@ class LeasedTask(NamedTuple):
 
     `inputs` and `segments` are set only for an assembly. Lengths are in frames (`frame_count` of the task,
     `job_frame_count` and `finished_frames` of the job) and seconds (`spent_seconds` of the job's finished segments,
-    `duration_seconds` of the composition).
+    `duration_seconds` of the composition). `webhook_origin` is the origin of the link in the job's webhook, or None if
+    the job has no webhook.
     """
 
     task_id: str
@@ -95,7 +96,7 @@ class LeasedTask(NamedTuple):
     transparent: bool
     has_sound: bool
     plan_key: str | None
-    origin: str
+    webhook_origin: str | None
     inputs: Mapping[str, Any] | None
     renderer: str
     request_id: str | None

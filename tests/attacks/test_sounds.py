@@ -19,6 +19,7 @@ from cluster.worker.task_runner import SegmentMaker, TaskRunner
 from farm_core.assets.inspection import kind_at
 from farm_core.errors import BadRequest
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.receipt import RenderedJob
 from farm_core.progress.writer import ProgressWriter
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -157,8 +158,9 @@ def test_an_assembly_whose_sound_file_takes_too_long_to_open_fails_with_its_work
         lambda: thread.runner().sound_steps, 2.0, lambda: thread.fail_active(failure), every_seconds=0.01
     )
     video = VideoFormat(160, 90, 30, 30, None, 1.0, has_sound=True)
+    job = RenderedJob("j", "r", 160, 90, 30, 30, "frozen/a.json", {}, {}, ())
     assembly = AssemblyAssignment(
-        "t", "t", "j", (), video, "a.mp4", document_key="frozen/a.json", media={"a.mp3": "media/a.mp3"}
+        "t", "t", "j", (), video, "a.mp4", job, document_key="frozen/a.json", media={"a.mp3": "media/a.mp3"}
     )
     report = thread.submit(assembly).result(HANG_SECONDS)
     thread.join()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,6 +15,7 @@ from farm_core.jobs import claims
 from farm_core.jobs.judge import REPEATED_FAILURE
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from scheduler import freezer
 from scheduler.claimer import DEATHS_MAX, FAILURES_MAX
 from scheduler.scheduler import Scheduler
 from tests.scheduler.farm import DummyWork, FarmUnderTest, farm, furnish, parts_for
@@ -56,13 +55,13 @@ def test_a_job_whose_preparation_fails_again_and_again_is_failed(
 ) -> None:
     tries: list[None] = []
 
-    def fail(**_: Any) -> None:
+    def fail(_prefix: str) -> str:
         tries.append(None)
         raise RuntimeError("a defect")
 
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test:
-            monkeypatch.setattr(tempfile, "TemporaryDirectory", fail)
+            monkeypatch.setattr(freezer, "new_id", fail)
             job = await under_test.ended(await under_test.create(seconds=1))
             assert (job.status, job.error, len(tries)) == ("failed", REPEATED_FAILURE, FAILURES_MAX)
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from structlog.testing import capture_logs
 
@@ -23,7 +24,7 @@ from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
 from scheduler import claimer, scheduler
 from scheduler.claimer import FAILURES_MAX
-from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, TaskAssignment
+from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
@@ -44,7 +45,8 @@ def test_a_job_is_cut_rendered_joined_and_completed_with_a_receipt(database_url:
             assert job.render_duration_ms is not None
             assert [task.status for task in await under_test.tasks(job.id)] == ["done"] * 4
             assert under_test.storage.get_bytes(str(job.video_key)) == b"segment" * 3
-            assert b'"segments"' in under_test.storage.get_bytes(str(job.receipt_key))
+            proof = orjson.loads(under_test.storage.get_bytes(str(job.receipt_key)))
+            assert (proof["jobId"], [part["frames"] for part in proof["segments"]]) == (job.id, [30, 30, 30])
             assert await under_test.events(job.id) == ["create", "claim", "plan", "complete"]
 
     run(story())
@@ -262,8 +264,7 @@ def test_a_result_that_cannot_be_written_does_not_hold_up_its_neighbours(databas
     def behave(assignment: TaskAssignment) -> Finished | None:
         if assignment.job_id != "job_bad":
             return None
-        sizes = {"segments_sha256": ("00",)} if isinstance(assignment, AssemblyAssignment) else {}
-        return Finished(assignment.token, "w0", "segments/bad.mp4", "\x00", 7, 0.01, **sizes)  # type: ignore[arg-type]
+        return Finished(assignment.token, "w0", "segments/bad.mp4", "\x00", 7, 0.01)
 
     async def story() -> None:
         async with farm(database_url, tmp_path, behave, workers=4) as under_test:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import wave
@@ -20,6 +21,7 @@ from cluster.worker.render_thread import RenderThread
 from cluster.worker.segment_maker import task_runner
 from cluster.worker.task_runner import TaskRunner
 from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.jobs.receipt import RenderedJob
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
@@ -105,7 +107,13 @@ def rendered_segments(farm: Farm, video: VideoFormat) -> tuple[str, ...]:
 
 def assembly_of(segments: tuple[str, ...], video: VideoFormat, job_id: str) -> AssemblyAssignment:
     key = f"results/{job_id}{OUTPUT_FORMATS[video.format].ending}"
-    return AssemblyAssignment("t", job_id, job_id, segments, video, key, document_key="frozen/a.json", media=MEDIA)
+    job = rendered_job(segments, job_id)
+    return AssemblyAssignment("t", job_id, job_id, segments, video, key, job, document_key="frozen/a.json", media=MEDIA)
+
+
+def rendered_job(segments: tuple[str, ...], job_id: str) -> RenderedJob:
+    made = [{"firstFrame": 10 * index, "frames": 10, "key": key} for index, key in enumerate(segments)]
+    return RenderedJob(job_id, "r", 160, 90, 30, 30, "frozen/a.json", {"title": "A"}, MEDIA, made)
 
 
 def render_video(
@@ -144,6 +152,17 @@ class TestWorkers:
         found = decoding.sound(path)[4800:43_200, 0]
         assert float(np.argmax(np.abs(np.fft.rfft(found))) * 48_000 / len(found)) == pytest.approx(1000, abs=2)
         assert done.warnings == ()
+
+    def test_a_receipt_with_the_hashes_of_segments_and_video_lies_beside_the_video(
+        self, farm: Farm, tmp_path: Path
+    ) -> None:
+        path, done = render_video(farm, tmp_path, "mp4")
+        proof = json.loads(farm[1].get_bytes("results/j.json"))
+        hashes = [hashlib.sha256(farm[1].get_bytes(part["key"])).hexdigest() for part in proof["segments"]]
+        assert [part["sha256"] for part in proof["segments"]] == hashes
+        video = path.read_bytes()
+        assert proof["video"] == {"sha256": hashlib.sha256(video).hexdigest(), "bytes": len(video)}
+        assert (proof["video"]["sha256"], proof["jobId"], proof["inputs"]) == (done.sha256, "j", {"title": "A"})
 
     def test_by_default_an_mp4_is_silent(self, farm: Farm, tmp_path: Path) -> None:
         path, _ = render_video(farm, tmp_path, "mp4", has_sound=False)
@@ -188,8 +207,9 @@ class TestWorkers:
             SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5), lambda _: None, lambda: False
         )
         assert isinstance(segment, Finished)
+        job = rendered_job((segment.key,), "j")
         assembly = AssemblyAssignment(
-            "t", "a", "j", (segment.key,), video, "results/j.mp4", document_key="frozen/a.json"
+            "t", "a", "j", (segment.key,), video, "results/j.mp4", job, document_key="frozen/a.json"
         )
         done = runner.execute(assembly, lambda _: None, lambda: False)
         assert isinstance(done, Finished)

@@ -112,6 +112,9 @@ def test_statements_are_limited_only_where_that_is_wanted(empty_database_url: st
     asyncio.run(story())
 
 
+NUMBERS: Final[tuple[list[float | None], ...]] = (
+    [0], [-1, 70_000], [2**62, None, 1], [0.1, 1e-300, 5, None], [float("inf"), -1e300], [None, None],
+)  # fmt: skip
 LISTS: Final[tuple[list[str | None], ...]] = (
     ["a"], ["a", "b"], ["job_1.0", "NULL", "{}", " a, b "], [""], ['"'], ["\\"], ['a","b'], ["a", None], ["é", "日本"], ["a\nb\t"],
     [], [None], [None, "a"], ['{"a": "b\\\\c"}', None, "NULL", '{"é": 1}'], ['{"a": "b"}', "", "\\"],
@@ -129,6 +132,28 @@ def test_lists_of_texts_arrive_as_they_are(empty_database_url: str) -> None:
                 )
 
             assert await database.single(echo) == sent
+        await database.close()
+
+    asyncio.run(story())
+
+
+def test_lists_of_numbers_arrive_as_they_are_and_share_one_prepared_statement(empty_database_url: str) -> None:
+    """psycopg names the smallest type for each list: every combination was a statement to be planned anew."""
+
+    async def story() -> None:
+        database = Database(empty_database_url)
+
+        async def echo(connection: AsyncConnection) -> None:
+            assert connection.sync_connection is not None
+            driver = connection.sync_connection.connection.driver_connection
+            for sent in NUMBERS:
+                query = "SELECT unnest(CAST(%s AS float8[]))"
+                cursor = await driver.execute(query, [sent], prepare=True)  # type: ignore[union-attr]
+                assert [row[0] for row in await cursor.fetchall()] == sent
+            prepared = await connection.execute(text("SELECT count(*) FROM pg_prepared_statements WHERE NOT from_sql"))
+            assert prepared.scalar_one() == 1
+
+        await database.single(echo)
         await database.close()
 
     asyncio.run(story())
