@@ -215,7 +215,7 @@ class RayWorkers:
             worker.answered = True
         now = time.monotonic()
         worker.state = replace(
-            worker.state, memory_bytes=report.memory_bytes, disk_free_bytes=_disk_free_bytes(report),
+            worker.state, memory_bytes=report.memory_bytes, disk_free_bytes=report.disk_free_bytes,
             frames_done=report.frames_done, active=report.active, progressed_at=now - report.quiet_seconds, answered_at=now,
         )  # fmt: skip
         worker.active = report.active
@@ -232,10 +232,5 @@ class RayWorkers:
 def _state(slot: Slot, report: ActorReport) -> WorkerState:
     return WorkerState(
         slot.name, slot.node_name, report.renderer, report.device, report.encoder, report.memory_bytes, report.frames_done,
-        disk_free_bytes=_disk_free_bytes(report), backend=report.backend, answered_at=time.monotonic(),
+        disk_free_bytes=report.disk_free_bytes, backend=report.backend, answered_at=time.monotonic(),
     )  # fmt: skip
-
-
-def _disk_free_bytes(report: ActorReport) -> int | None:
-    """Return the free disk of a report. Those of actors of the former release lack it, and a slot has no default."""
-    return getattr(report, "disk_free_bytes", None)

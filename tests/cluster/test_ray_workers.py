@@ -22,15 +22,12 @@ REPORT = ActorReport("r", "none", "none", 0, 0)
 class Cluster:
     """Node with two slots. The first one's actor starts, and answers no question."""
 
-    def __init__(self, report: ActorReport = REPORT) -> None:
-        self._report = report
-
     async def nodes(self) -> list[dict[str, Any]]:
         return [{"Alive": True, "NodeID": "node", "Resources": {"CPU": 2.0}}]
 
     async def actor(self, slot: Any) -> Any:
         async def answer() -> ActorReport:
-            return self._report
+            return REPORT
 
         async def silence() -> None:
             await asyncio.Event().wait()
@@ -58,30 +55,6 @@ def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypat
                     while prompt.state.answered_at == answered_at:  # noqa: ASYNC110 - as above
                         await asyncio.sleep(0.01)
             assert silent.state.answered_at == began
-        finally:
-            await workers.close()
-
-    asyncio.run(story())
-
-
-def test_actors_of_the_former_release_are_used() -> None:
-    """They survive an update of the schedulers. Their reports end before the free disk, and slots have no defaults."""
-    former = object.__new__(ActorReport)
-    former.__setstate__(REPORT.__getstate__()[:-1])  # type: ignore[attr-defined, index]
-    assert not hasattr(former, "disk_free_bytes")
-
-    async def story() -> None:
-        workers = RayWorkers(Settings(workers=2), cast(RayCluster, Cluster(former)), ReportQueue(), asyncio.Event())
-        await workers.start()
-        try:
-            async with asyncio.timeout(HANG_SECONDS):
-                while len(list(workers)) < 2:  # noqa: ASYNC110 - nothing tells of it
-                    await asyncio.sleep(0.01)
-                prompt = max(workers, key=lambda worker: worker.slot.name)
-                began = prompt.state.answered_at
-                while prompt.state.answered_at == began:  # noqa: ASYNC110 - as above
-                    await asyncio.sleep(0.01)
-            assert prompt.state.disk_free_bytes is None
         finally:
             await workers.close()
 
