@@ -9,15 +9,18 @@ package folder is always complete.
 from __future__ import annotations
 
 import base64
+import fcntl
 import hashlib
 import io
 import json
+import os
 import shutil
 import tarfile
 import tempfile
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,6 +43,8 @@ NPM: Final = ["https://registry.npmjs.org/"]
 PARALLEL: Final = 4
 TIMEOUT_S: Final = 20.0
 ARCHIVE_BYTES_MAX: Final = 200_000_000
+_UNFINISHED: Final = ".fetching-"
+"""Prefix of the temporary folders in which packages are unpacked."""
 _AR_MAGIC: Final = b"!<arch>\n"
 _AR_HEADER_BYTES: Final = 60
 
@@ -96,15 +101,34 @@ def missing(root: Path, packs: Sequence[str]) -> list[Package]:
 
 def fetch(packages: Sequence[Package], root: Path, say: Say) -> dict[str, str]:
     """Install the packages. Return the reason for each package that failed, by name."""
-    with ThreadPoolExecutor(PARALLEL) as pool:
-        reasons = list(pool.map(lambda package: _attempt(package, root, say), packages))
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with _in_use(root), ThreadPoolExecutor(PARALLEL) as pool:
+            reasons = list(pool.map(lambda package: _attempt(package, root, say), packages))
+    except OSError as error:
+        reasons = [_not_stored(root, error)] * len(packages)
     return {package.name: reason for package, reason in zip(packages, reasons, strict=True) if reason}
+
+
+@contextmanager
+def _in_use(root: Path) -> Iterator[None]:
+    """Remove unfinished packages of killed processes unless another process is fetching. The kernel ends a dead one's lock."""
+    folder = os.open(root, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # another process has the lock, or the file system has no locks
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in root.glob(f"{_UNFINISHED}*"):
+                shutil.rmtree(left, ignore_errors=True)
+        with suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _attempt(package: Package, root: Path, say: Say) -> str | None:
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=root, prefix=".fetching-") as scratch:
+        with tempfile.TemporaryDirectory(dir=root, prefix=_UNFINISHED) as scratch:
             ready, unpacked, folder = Path(scratch) / "ready", Path(scratch) / "unpacked", package.folder(root)
             ready.mkdir()
             unpack = _unpack_deb if package.source == "debian" else _unpack_tar
@@ -118,9 +142,13 @@ def _attempt(package: Package, root: Path, say: Say) -> str | None:
     except PackageUnavailable as error:
         return str(error)
     except OSError as error:
-        return f"it cannot be stored in {root}: {error.strerror or error}"
+        return _not_stored(root, error)
     say(f"{package.name} {package.version}")
     return None
+
+
+def _not_stored(root: Path, error: OSError) -> str:
+    return f"it cannot be stored in {root}: {error.strerror or error}"
 
 
 def _archive(package: Package) -> bytes:

@@ -94,6 +94,27 @@ def test_an_archive_with_another_hash_is_refused_and_leaves_nothing(tmp_path: Pa
     assert list((tmp_path / "fonts").iterdir()) == []
 
 
+def test_unfinished_packages_of_killed_processes_are_removed_unless_another_process_is_fetching(
+    tmp_path: Path, sources: Path
+) -> None:
+    data, root = archive(), tmp_path / "fonts"
+    publish(sources, data)
+    left = root / ".fetching-left"
+    left.mkdir(parents=True)
+    seen = []
+
+    def fetch_another(_line: str) -> None:
+        seen.append(left.exists())
+        left.mkdir()
+        fetch([mono(sri(data))], root, lambda _line: None)
+        seen.append(left.exists())
+
+    fetch([mono(sri(data))], root, fetch_another)
+    assert seen == [False, True]
+    fetch([mono(sri(data))], root, lambda _line: None)
+    assert [path.name for path in root.iterdir()] == ["offered"]
+
+
 def test_a_folder_that_cannot_be_written_to_is_named(tmp_path: Path, sources: Path) -> None:
     data = archive()
     publish(sources, data)
