@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from cluster.backups.writer import Progress as Advance
+from farm_core.cli.progress_bar import shown
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Advance]:
     """Show a progress bar on standard error. Yield a function that takes bytes done and total bytes."""
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=None)
+    bar = Progress(*columns, console=Console(stderr=True))
+    task = bar.add_task(title, total=None)
+    with shown(bar):
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -21,6 +21,7 @@ from cluster.batching.local import LocalRenderer
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row, RowsRefused, read_rows, unused_columns
 from cluster.commands import connecting
+from farm_core.cli.progress_bar import shown
 from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.user_error import UserError
 from gpu_renderer.commands import options
@@ -91,16 +92,17 @@ def _rendered(renderer: LocalRenderer | FarmRenderer, rows: list[Row], manifest:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    failed, shown = 0, set[str]()
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        line = bar.add_task("", total=len(rows))
+    failed, warned = 0, set[str]()
+    bar = Progress(*columns, console=Console(stderr=True))
+    line = bar.add_task("", total=len(rows))
+    with shown(bar):
         for outcome in renderer.render(rows):
             manifest.note(outcome, renderer.identity)
             failed += outcome.error is not None
             if outcome.error is not None:
                 bar.console.print(f"line {outcome.row.number}: {outcome.error}", markup=False, soft_wrap=True)
-            for warning in [one for one in outcome.warnings if one not in shown]:
-                shown.add(warning)
+            for warning in [one for one in outcome.warnings if one not in warned]:
+                warned.add(warning)
                 bar.console.print(f"line {outcome.row.number}: warning: {warning}", markup=False, soft_wrap=True)
             bar.advance(line)
     return failed

@@ -24,6 +24,7 @@ from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm, Options
 from cluster.local.ray_head import free_port
 from farm_core.cli.argument_types import folder
+from farm_core.cli.progress_bar import shown
 from farm_core.settings import ROOT, Settings, settings
 from farm_core.telemetry import logs
 from farm_core.user_error import UserError
@@ -133,8 +134,9 @@ def _followed(client: FarmClient, farm: LocalFarm, job: Job, console: Console) -
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip
     deadline = time.monotonic() + RENDER_SECONDS_MAX
-    with Progress(*columns, console=console) as bar:
-        line = bar.add_task("rendering", total=100)
+    bar = Progress(*columns, console=console)
+    line = bar.add_task("rendering", total=100)
+    with shown(bar):
         while time.monotonic() < deadline:
             job = client.job(job.job_id)
             bar.update(line, completed=job.progress, description=job.status)

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -67,8 +67,8 @@ class EmbeddedPostgres:
 
 def url_of(folder: Path) -> str:
     """Return the URL of the folder's server, running or not. Raises ServerFailed."""
-    sockets = _socket_folder(folder.resolve(), unprivileged.server_user())
-    return f"postgresql://postgres@/{DATABASE}?host={quote(str(sockets), safe='/')}"
+    socket_folder = _socket_folder(folder.resolve(), unprivileged.server_user())
+    return f"postgresql://postgres@/{DATABASE}?host={quote(str(socket_folder), safe='/')}"
 
 
 def start(folder: Path, *, durable: bool = True, adopt: bool = True) -> EmbeddedPostgres:
@@ -116,12 +116,13 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
     if user is not None:
         folder.parent.chmod(0o700)  # otherwise the server could list the folders beside its working directory
     _make_cluster(folder, user)
-    sockets, url = _socket_folder(folder, user), url_of(folder)
+    socket_folder, url = _socket_folder(folder, user), url_of(folder)
+    sockets.remove_left(temporary_folder(user))
     if _can_reuse(folder, url, adopt):
         return EmbeddedPostgres(folder, url, None)
     unprivileged.give_all(folder, user)
     _write_rules(folder, user)
-    server = _launch(folder, sockets, durable, user)
+    server = _launch(folder, socket_folder, durable, user)
     maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
     try:
         process.wait_until(lambda: _answers(maintenance), server, _log(folder))
@@ -190,16 +191,17 @@ def _program(name: str, user: str | None) -> str:
     return str(unprivileged.reachable(Path(binary(name)), user))
 
 
-def _socket_folder(folder: Path, user: str | None) -> Path:
+def _socket_folder(data: Path, user: str | None) -> Path:
     """Return the folder of the server's sockets. Create it if missing. Raises ServerFailed if another user owns it."""
-    sockets = _socket_path(folder, user)
-    if sockets == folder:
+    folder = _socket_path(data, user)
+    if folder == data:
         return folder
-    sockets.mkdir(mode=0o700, exist_ok=True)
-    if sockets.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
-        raise process.ServerFailed(f"{sockets} belongs to another user")
-    unprivileged.give(sockets, user)
-    return sockets
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
+        raise process.ServerFailed(f"{folder} belongs to another user")
+    unprivileged.give(folder, user)
+    sockets.link(folder, data)
+    return folder
 
 
 def _socket_path(folder: Path, user: str | None) -> Path:
@@ -207,15 +209,15 @@ def _socket_path(folder: Path, user: str | None) -> Path:
     if len(os.fsencode(folder)) + len("/.s.PGSQL.5432.lock") <= sockets.SOCKET_PATH_MAX and "," not in str(folder):
         return folder
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    return temporary_folder(user) / f"farm-{os.geteuid()}-{name}"
+    return temporary_folder(user) / f"{sockets.PREFIX}{os.geteuid()}-{name}"
 
 
-def _remove_sockets(folder: Path) -> None:
+def _remove_sockets(data: Path) -> None:
     """Remove a temporary socket folder unless another server uses it."""
-    sockets = _socket_path(folder, unprivileged.server_user())
-    if sockets != folder:
-        with _alone(folder), suppress(OSError):
-            sockets.rmdir()
+    folder = _socket_path(data, unprivileged.server_user())
+    if folder != data:
+        with _alone(data):
+            sockets.remove(folder)
 
 
 def _can_reuse(folder: Path, url: str, adopt: bool) -> bool:
@@ -242,8 +244,8 @@ def _running(folder: Path) -> bool:
         return False
 
 
-def _launch(folder: Path, sockets: Path, durable: bool, user: str | None) -> subprocess.Popen[bytes]:
-    where = _HERE if sockets == folder else str(sockets)
+def _launch(folder: Path, socket_folder: Path, durable: bool, user: str | None) -> subprocess.Popen[bytes]:
+    where = _HERE if socket_folder == folder else str(socket_folder)
     options = _OPTIONS | _memory_options() | ({} if durable else _CARELESS) | {"unix_socket_directories": where}
     options["shared_buffers"] = f"{_shared_buffers_mb()}MB"
     words = [f"--{name}={value}" for name, value in options.items()]

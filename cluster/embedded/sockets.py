@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,11 @@ SOCKET_PATH_MAX: Final = 100
 PATH_BYTES_MAX: Final = 60
 """Maximum bytes of a temporary folder's path. A socket's path below it can have 107."""
 
+PREFIX: Final = "farm-"
+"""Prefix of the names of socket folders and sockets, before the user's id."""
+_SERVED: Final = "data"
+"""Link from a socket folder to its data folder."""
+
 
 def temporary_folder(user: str | None = None) -> Path:
     """Return the folder for temporary files. Return /tmp if its path is too long or the server's `user` cannot enter it."""
@@ -19,3 +25,25 @@ def temporary_folder(user: str | None = None) -> Path:
     is_short = len(os.fsencode(folder)) <= PATH_BYTES_MAX
     is_open = user is None or all(path.stat().st_mode & 0o001 for path in (folder, *folder.parents))
     return folder if is_short and is_open else Path("/tmp")  # noqa: S108
+
+
+def link(folder: Path, data: Path) -> None:
+    """Record the data folder that a socket folder serves."""
+    with suppress(FileExistsError):
+        (folder / _SERVED).symlink_to(data)
+
+
+def remove(folder: Path) -> None:
+    """Remove a socket folder unless it has sockets."""
+    with suppress(OSError):
+        if all(path.name == _SERVED for path in folder.iterdir()):
+            (folder / _SERVED).unlink(missing_ok=True)
+            folder.rmdir()
+
+
+def remove_left(parent: Path) -> None:
+    """Remove this user's socket folders whose data folder has gone. A killed restore leaves one."""
+    for folder in parent.glob(f"{PREFIX}{os.geteuid()}-*"):
+        served = folder / _SERVED
+        if served.is_symlink() and not os.path.exists(served):  # noqa: PTH110 - Path.exists raises for folders of others
+            remove(folder)

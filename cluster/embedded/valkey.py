@@ -102,7 +102,7 @@ def _socket_path(folder: Path) -> Path:
     if len(os.fsencode(path)) <= sockets.SOCKET_PATH_MAX:
         return path
     name = hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    return temporary_folder() / f"farm-{os.geteuid()}-{name}.sock"
+    return temporary_folder() / f"{sockets.PREFIX}{os.geteuid()}-{name}.sock"
 
 
 def _answers(url: str) -> bool:

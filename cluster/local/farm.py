@@ -27,6 +27,7 @@ from cluster.local.servers import wait_for_servers
 from cluster.local.supervisor import POLL_SECONDS, Supervisor
 from farm_core import running, scratch
 from farm_core.db import schema
+from farm_core.long_steps import SILENT_SECONDS, reporting
 from farm_core.settings import ROOT, Settings
 from farm_core.telemetry import logs
 from farm_core.user_error import UserError
@@ -34,8 +35,6 @@ from farm_core.user_error import UserError
 _log = logs.logger(__name__)
 
 READY_SECONDS: Final = 120.0
-PROGRESS_SECONDS: Final = 10.0
-"""Interval at which a slow start prints the parts that it waits for."""
 INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 
@@ -85,12 +84,13 @@ class LocalFarm:
         wait_for_servers(self._settings, ended)
         if ended():
             return
-        self._cluster.start()  # first: it takes longest and depends on nothing
-        self._services.start()  # they import code while the stores start, then wait for the tables
-        self._stores.start()
-        if (version := schema.version(self.database_url)) not in (None, schema.newest()):
-            _log.info("brings the database up to date, which takes minutes with millions of jobs", schema=version)
-        schema.ensure(self.database_url)
+        with reporting(lambda seconds: _log.info("still starts the stores", seconds=round(seconds))):
+            self._cluster.start()  # first: it takes longest and depends on nothing
+            self._services.start()  # they import code while the stores start, then wait for the tables
+            self._stores.start()
+            if (version := schema.version(self.database_url)) not in (None, schema.newest()):
+                _log.info("brings the database up to date, which takes minutes with millions of jobs", schema=version)
+            schema.ensure(self.database_url)
         running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:
@@ -99,7 +99,7 @@ class LocalFarm:
         Raises ServerFailed if it takes too long, or as soon as a part has died too often.
         """
         deadline = time.monotonic() + READY_SECONDS
-        next_line = time.monotonic() + PROGRESS_SECONDS
+        next_line = time.monotonic() + SILENT_SECONDS
         while not ended():
             self.poll()
             self._check_parts()
@@ -107,7 +107,7 @@ class LocalFarm:
             if not failing:
                 return True
             if time.monotonic() > next_line:
-                next_line += PROGRESS_SECONDS
+                next_line += SILENT_SECONDS
                 _log.info("still starts", not_working=failing)
             if time.monotonic() > deadline:
                 late = f"the farm was not ready after {READY_SECONDS:.0f} s"
@@ -141,10 +141,11 @@ class LocalFarm:
 
     def stop(self) -> None:
         """Drain and stop every part, dependent parts first."""
-        self._services.stop()
-        self._cluster.stop()
-        (self._data / "logs" / "workers").unlink(missing_ok=True)  # the link's target, Ray's folder, is gone
-        self._stores.stop()
+        with reporting(lambda seconds: _log.info("still stops", seconds=round(seconds))):
+            self._services.stop()
+            self._cluster.stop()
+            (self._data / "logs" / "workers").unlink(missing_ok=True)  # the link's target, Ray's folder, is gone
+            self._stores.stop()
         scratch.remove_left()  # killed workers leave scratch files with customers' data
         running.remove(self._data)
         os.close(self._lock)

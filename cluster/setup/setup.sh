@@ -4,7 +4,7 @@
 
 system_packages="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
-silent_seconds=20
+silent_seconds=10
 
 say() {
     [ ! -t 2 ] || printf '\r\033[K' >&2 # over the line that counts packages

@@ -25,6 +25,7 @@ from farm_core.cli.argument_types import duration, whole
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report, waiting
 from farm_core.cli.listing import Listing
+from farm_core.cli.progress_bar import shown
 from farm_core.controls.jobs import JobFilter
 from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.db import postgres_clock
@@ -155,8 +156,9 @@ async def follow_job(database: Database, progress: ProgressReader, job_id: str) 
     columns = (
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns) as bar:
-        line = bar.add_task(job_id, total=100)
+    bar = Progress(*columns)
+    line = bar.add_task(job_id, total=100)
+    with shown(bar):
         while True:
             async with database.work() as session:
                 job = await session.get_one(Job, job_id)

@@ -5,7 +5,9 @@ The file extension of the output selects the format. `--format` selects one if a
 
 from __future__ import annotations
 
+import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +31,8 @@ from motion.notices import of_document
 
 STILLS: Final[dict[str, Literal["png", "jpeg"]]] = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
 FOLDER_FORMAT: Final = "png-sequence"
+SILENT_SECONDS: Final = 10.0
+"""Longest silence while frames are drawn."""
 
 
 def format_of(output: Path, wanted: str | None) -> str:
@@ -144,9 +148,26 @@ def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
         TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
     )  # fmt: skip
     console = Console(stderr=True)  # outside a terminal, a transient bar would leave empty lines
-    with Progress(*columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)) as shown:
+    if not (is_shown and console.is_terminal):
+        yield _lines(name, frame_count) if is_shown else lambda done: None
+        return
+    with Progress(*columns, console=console, transient=True) as shown:
         task = shown.add_task(name, total=frame_count)
         yield lambda done: shown.update(task, completed=done)
+
+
+def _lines(name: str, frame_count: int) -> Step:
+    """Return a function that prints the number of frames done, at most once in SILENT_SECONDS."""
+    printed_at = time.monotonic()
+
+    def step(done: int) -> None:
+        nonlocal printed_at
+        now = time.monotonic()
+        if now - printed_at >= SILENT_SECONDS:
+            printed_at = now
+            print(f"{name}: {done}/{frame_count} frames", file=sys.stderr, flush=True)
+
+    return step
 
 
 class _Speed(ProgressColumn):

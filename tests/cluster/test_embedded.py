@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -142,6 +143,25 @@ def test_a_private_folder_for_temporary_files_will_do(tmp_path: Path, monkeypatc
     assert server.alive and cache.alive
     server.stop()
     cache.stop()
+
+
+def test_the_socket_folder_of_a_killed_server_is_removed_when_its_data_folder_has_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = Path(tempfile.mkdtemp(dir="/tmp"))
+    temporary.chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    gone, kept = (tmp_path / name / "postgres" for name in ("gone" * 40, "kept" * 40))
+    for folder in (gone, kept):
+        assert has_ended(kill_a_parent_of("postgres", folder))
+    assert len(list(temporary.iterdir())) == 2
+    shutil.rmtree(gone.parent)
+    postgres.start(tmp_path / "third").stop()
+    (left,) = temporary.iterdir()
+    assert (left / "data").resolve() == kept
+    postgres.start(kept).stop()
+    temporary.rmdir()
 
 
 def status_of(pid: int) -> dict[str, str]:
