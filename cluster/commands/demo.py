@@ -33,7 +33,7 @@ EXAMPLE: Final = ROOT / "examples" / "title-card.motion"
 PICTURE: Final = ROOT / "examples" / "media" / "logo.png"
 POLL_SECONDS: Final = 0.1
 RENDER_SECONDS_MAX: Final = 600.0
-
+STARTING: Final = "Starting Postgres, Valkey, Ray, the scheduler and the API ..."
 
 EMBEDDED: Final = dict.fromkeys(
     ("database_url", "redis_url", "s3_bucket", "ray_address", "public_origin", "jwt_jwks_url")
@@ -94,7 +94,9 @@ def _demonstrate(chosen: Settings, output: Path) -> None:
 def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
     farm = LocalFarm(chosen, Options(port=free_port()))
     try:
-        with console.status("Starting Postgres, Valkey, Ray, the scheduler and the API ..."):
+        if not console.is_terminal:  # which shows no status
+            console.print(STARTING)
+        with console.status(STARTING):
             farm.start()
             farm.wait_ready()
         yield farm

@@ -61,6 +61,7 @@ def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_n
                 old.render(template, f"during-{n:04}", receiver.url, logo=logo, caption=f"During {n}") for n in range(4)
             ]
             assert [old.ended(job_id)["status"] for job_id in jobs[:5]] == ["completed"] * 5
+            videos = {job_id: old.digest(job_id) for job_id in jobs[:5]}
             in_flight = [
                 old.render(template, f"last-{n:04}", receiver.url, logo=logo, caption=f"Last {n}") for n in range(8)
             ]
@@ -69,6 +70,11 @@ def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_n
             assert {new.ended(job_id)["status"] for job_id in everything} == {"completed"}
             assert new.call("GET", "/usage")["reservedRenderMinutes"] == 0
             assert new.call("GET", "/usage")["renderJobs"] == len(everything)
+            assert {job_id: new.digest(job_id) for job_id in videos} == videos
+            updated = new.call("PUT", f"/templates/{template}/import", files={"file": ("scene.motion", bundle(scene(8)))})
+            assert (updated["id"], updated["version"]) == (template, 2)
+            again = new.render(template, "again-0000", logo=logo, caption="Again")
+            assert new.ended(again)["status"] == "completed"
             assert logs_have_no_sql_errors(new)
         assert {job for job, _ in receiver.webhooks} == set(everything)
         assert set(receiver.webhooks.values()) == {1}
