@@ -7,11 +7,13 @@ import os
 import shutil
 import signal
 from collections.abc import Generator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from farm_core.long_steps import reporting
 from farm_core.settings import Settings
 from gpu_renderer.opengl.context import GpuIdentity
 from tests.runner import durations, selection
@@ -108,8 +110,14 @@ class LiveCount:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
+        self._reporting = ExitStack()
+
+    def pytest_sessionstart(self) -> None:
+        self._reporting.enter_context(reporting(lambda _seconds: self._progress.still()))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
+        if not session.config.getoption("numprocesses", None):
+            self._reporting.close()  # tests that run here can need a process with one thread
         if session.items:
             self._progress.collected([item.nodeid for item in session.items])
 
@@ -130,5 +138,6 @@ class LiveCount:
         self._progress.finished(nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self._reporting.close()
         self._progress.end()
         durations.record(self._progress.took, session.config.rootpath)

@@ -1,7 +1,7 @@
 """Live count in place of dots: finished tests, failures, elapsed time and remaining time.
 
-A terminal shows one line that is updated. Other outputs get a line for each finished file, with its seconds. Each
-failure is printed at once.
+A terminal shows one line that is updated. Other outputs get a line for each finished file, with its seconds, and the
+count every ten seconds. Each failure is printed at once.
 """
 
 from __future__ import annotations
@@ -65,10 +65,17 @@ class Progress:
         file = durations.file_of(name)
         self._open_of_file[file] -= 1
         if self._width is not None:
-            self._out.write(CLEAR + f"{self.count()}  {file}"[: self._width - 1])
-            self._out.flush()
+            self._update(f"{self.count()}  {file}", self._width)
         elif self._open_of_file[file] == 0:
             self._line(f"{self.count()}  {file} {durations.by_file(self.took)[file]:.1f} s")
+
+    def still(self) -> None:
+        """Show that the run goes on."""
+        text = self.count() if self._total else f"collecting tests  {_minutes(self._clock() - self._began)}"
+        if self._width is not None:
+            self._update(text, self._width)
+        else:
+            self._line(text)
 
     def count(self) -> str:
         """Return the count: finished tests, failures, elapsed time and, if durations are recorded, remaining time."""
@@ -85,6 +92,10 @@ class Progress:
         """Clear the terminal's line for the summary."""
         if self._width is not None:
             self._out.write(CLEAR)
+
+    def _update(self, text: str, width: int) -> None:
+        self._out.write(CLEAR + text[: width - 1])
+        self._out.flush()
 
     def _line(self, text: str) -> None:
         self._out.write(f"{CLEAR if self._width is not None else ''}{text}\n")

@@ -122,6 +122,16 @@ def test_a_terminal_shows_one_line_with_the_time_left() -> None:
     assert out.getvalue().split(CLEAR)[1:] == ["[1/2]  0:10  about 0:05 left  a.py", "[2/2]  0:15  a.py"]
 
 
+def test_the_count_is_shown_while_tests_are_collected_and_while_no_file_ends() -> None:
+    out, clock = StringIO(), iter([0.0, 10.0, 15.0, 27.0])
+    progress = Progress(out, {}, width=None, clock=lambda: next(clock))
+    progress.still()
+    progress.collected(["a.py::one", "a.py::two"])
+    progress.finished("a.py::one")
+    progress.still()
+    assert out.getvalue() == "collecting tests  0:10\n[1/2]  0:12\n"
+
+
 def test_tests_run_without_the_settings_colours_and_proxies_of_the_caller(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
