@@ -9,7 +9,7 @@ tree="${TREES:-${TMPDIR:-/tmp}/farm-trees}/$suite"
 libraries="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 if [ ! -e "$tree/etc/debian_version" ]; then
     mkdir -p "$tree"
-    debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates,util-linux,passwd,procps \
+    debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates,util-linux,passwd \
         "$suite" "$tree" "${MIRROR:-http://deb.debian.org/debian}" >"$tree.log"
 fi
 for file in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do

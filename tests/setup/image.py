@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = "python:3.11-slim-bookworm"
-PACKAGES = "python3,python3-venv,ca-certificates,util-linux,passwd,procps"
+PACKAGES = "python3,python3-venv,ca-certificates,util-linux,passwd"
 COPIED = ("/etc/resolv.conf", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
