@@ -157,15 +157,16 @@ def _install_chromium() -> None:
     Chromium without windows opens a page with a quarter of the processor time.
     """
     apt = shutil.which("apt-get")
-    if shutil.which("chromium-headless-shell") or apt is None or os.geteuid() != 0:
+    is_complete = shutil.which("chromium-headless-shell") and find_library("atomic")
+    if is_complete or apt is None or os.geteuid() != 0:
         return
     other = shutil.which("chromium") or shutil.which("chromium-browser")
     print("installing Chromium for the tests of the console", file=sys.stderr)
     with contextlib.suppress(subprocess.TimeoutExpired):
         if not other:
             _quietly(apt, "update")
-        if not _quietly(apt, "install", "chromium-headless-shell") and not other:
-            _quietly(apt, "install", "chromium")
+        if not _quietly(apt, "install", "chromium-headless-shell", DRIVER_LIBRARY) and not other:
+            _quietly(apt, "install", "chromium", DRIVER_LIBRARY)
 
 
 def _quietly(apt: str, *words: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from ctypes.util import find_library
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,15 @@ __all__ = ["httpserver_jwks", "jwks", "own_world", "settings", "start", "worker"
 CHROMIUM = next(
     (path for name in ("chromium-headless-shell", "chromium", "chromium-browser") if (path := shutil.which(name))), None
 )
+
+
+def require_browser() -> None:
+    """Skip the test if the machine lacks Chromium or a library of Playwright's driver."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
+    if find_library("atomic") is None:
+        pytest.skip("Playwright's driver needs a library: `apt-get install libatomic1` does it")
+
 
 SHOWN_SECONDS = 60
 """Time limit for something to appear on a page. Beside other tests, a browser takes ten times as long as alone."""
@@ -73,8 +83,7 @@ def chromium() -> Iterator[Any]:
 
     It is closed after each module: while Playwright runs, no other test of the process can start an event loop.
     """
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
+    require_browser()
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=SHOWN_SECONDS * 1000)

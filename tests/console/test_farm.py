@@ -10,7 +10,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from farm_core.settings import ROOT
 from tests.acceptance.farm import process_farm
-from tests.console.conftest import ARGUMENTS, CHROMIUM, environment
+from tests.console.conftest import ARGUMENTS, CHROMIUM, environment, require_browser
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.filterwarnings("default")]
 
@@ -26,8 +26,7 @@ PIXELS = """async () => {
 
 
 def test_a_template_is_tried_rendered_watched_and_played(tmp_path: Path) -> None:
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: `apt-get install chromium` does it")
+    require_browser()
     # Use another thread, because Playwright and the farm's commands each run an event loop.
     with ThreadPoolExecutor(1) as pool:
         pool.submit(_story, tmp_path / "data").result()
