@@ -71,10 +71,6 @@ def test_jobs_in_flight_survive_an_upgrade_and_the_former_release_works_on_the_n
             assert new.call("GET", "/usage")["reservedRenderMinutes"] == 0
             assert new.call("GET", "/usage")["renderJobs"] == len(everything)
             assert {job_id: new.digest(job_id) for job_id in videos} == videos
-            updated = new.call(
-                "PUT", f"/templates/{template}/import", files={"file": ("scene.motion", bundle(scene(8)))}
-            )
-            assert (updated["id"], updated["version"]) == (template, 2)
             again = new.render(template, "again-0000", logo=logo, caption="Again")
             assert new.ended(again)["status"] == "completed"
             assert logs_have_no_sql_errors(new)
