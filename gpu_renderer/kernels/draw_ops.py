@@ -17,8 +17,8 @@ from gpu_renderer.geometry.region import Region
 """`enum kind` of `draw_op.h`."""
 MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
 """Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
-_DRAW_OP = struct.Struct("<10i9ff4f4ff2i4xqqqq2iq8i").pack
-"""`struct draw_op` of `draw_op.h`."""
+_PLACE, _CONTENT = struct.Struct("<10i9ff").pack, struct.Struct("<4f4ff2i4xqqqq2iq8i").pack
+"""The two parts of `struct draw_op` of `draw_op.h`: its place and opacity, and its content."""
 _GRADE = struct.Struct("<3f2i12f4xq").pack
 """`struct grade` of `draw_op.h`."""
 RAMP_PASS, NOISE_PASS = range(2)
@@ -126,14 +126,18 @@ def content_op(
     content: Content,
     to_unit: tuple[float, ...],
     opacity: float,
-    mask: npt.NDArray[np.uint8] | None,
-    grade: Grade | None,
+    mask: npt.NDArray[np.uint8] | None = None,
+    grade: Grade | None = None,
+    packed: bytes | None = None,
 ) -> DrawOp:
     """Return the operation of content on a quad.
 
     `to_unit`: matrix from frame px to the quad's unit square, column by column. `mask`: coverage of the unit square, shape
-    (rows, columns). `grade`: None if colours stay unchanged.
+    (rows, columns). `grade`: None if colours stay unchanged. `packed`: result of `packed_content`, for content without
+    mask and grade.
     """
+    if packed is not None and mask is None and grade is None:
+        return _placed_op(variant, region, opacity, to_unit, packed, content.texels)
     stage = None if grade is None else _packed_grade(grade)
     columns, rows = (0, 0) if mask is None else mask.shape[::-1]
     pointers = 0, 0, _address(mask), columns, rows, _address(stage)
@@ -172,22 +176,34 @@ def _draw_op(
     pointers: tuple[int, ...] = (0,) * 6,
     kept: object = None,
 ) -> DrawOp:
-    """Pack a draw operation in the order of `struct draw_op`.
+    """Pack a draw operation.
 
     `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
     `kept`: arrays that the pointers refer to.
     """
+    packed = packed_content(content, variant.gradient, variant.ramp_count, cells_per_px, pointers)
+    return _placed_op(variant, region, opacity, to_unit, packed, (content.texels, kept))
+
+
+def packed_content(
+    content: Content,
+    gradient: int = 0,
+    ramp_count: int = 0,
+    cells_per_px: float = 0.0,
+    pointers: tuple[int, ...] = (0,) * 6,
+) -> bytes:
+    """Pack the part of a draw operation that its place does not change. The arguments are as for `Variant` and `_draw_op`."""
     geometry, color, texels, extents = content
-    if variant.gradient:
-        columns, rows = variant.ramp_count, variant.gradient
-    else:
-        rows, columns = (0, 0) if texels is None else texels.shape[:2]
+    rows, columns = (gradient, ramp_count) if gradient else (0, 0) if texels is None else texels.shape[:2]
+    return _CONTENT(*color, *geometry, cells_per_px, columns, rows, _address(texels), *pointers, *extents)
+
+
+def _placed_op(
+    variant: Variant, region: Region, opacity: float, to_unit: tuple[float, ...], packed: bytes, kept: object
+) -> DrawOp:
     x, y, width, height = region
-    packed = _DRAW_OP(
-        *variant[:6], x, y, x + width, y + height, *to_unit, opacity, *color, *geometry, cells_per_px, columns, rows,
-        _address(texels), *pointers, *extents,
-    )  # fmt: skip
-    return DrawOp(region, variant, packed, (texels, kept))
+    place = _PLACE(*variant[:6], x, y, x + width, y + height, *to_unit, opacity)
+    return DrawOp(region, variant, place + packed, kept)
 
 
 def table_pairs(table: bytes) -> npt.NDArray[np.uint32]:

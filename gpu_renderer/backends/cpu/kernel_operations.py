@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache, partial
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,7 @@ from gpu_renderer.kernels.draw_ops import (
     Variant,
     buffer_op,
     content_op,
+    packed_content,
     table_pairs,
 )
 from gpu_renderer.opengl.painter import Painter
@@ -78,6 +80,19 @@ def is_within_limits(quad: Matrix3) -> bool:
     return max(quad) <= QUAD_MAX and min(quad) >= -QUAD_MAX
 
 
+class ReadableContent(NamedTuple):
+    """A drawable as the kernels read it, wherever it is placed."""
+
+    shown: Drawable
+    kind: int
+    content: Content
+    gradient: int
+    """See `Variant.gradient`."""
+    ramp_count: int
+    packed: bytes
+    """Result of `packed_content`."""
+
+
 class KernelTexels:
     """Texels of content in main memory. A target's texels are read back once for each of its versions.
 
@@ -92,10 +107,14 @@ class KernelTexels:
         self._used: set[int] = set()
         self._used_before: set[int] = set()
         """Versions used in this frame and in the previous one."""
+        self._paints: dict[int, ReadableContent] = {}
+        self._paints_before = self._paints
+        """Paint used in this frame and in the previous one, by identity. A layer's paint is the same object in each frame."""
 
     def begin_frame(self) -> None:
         """Begin a frame. Call this before its first operation."""
         self._used_before, self._used = self._used, set()
+        self._paints_before, self._paints = self._paints, {}
         if self._extents:
             self._extents = {key: found for key, found in self._extents.items() if key[0] in self._used_before}
 
@@ -118,11 +137,18 @@ class KernelTexels:
 
     def suit(self, paint: Image | Shape, mask: Pixels | None) -> bool:
         """Return True if a kernel can read the texels of a paint and of its mask."""
-        if isinstance(paint, Shape):
-            return mask is None
-        found = self.bytes_of(paint.pixels)
-        has_channels = found is not None and (found.ndim == 2) == (paint.color is not None)
-        return has_channels and (mask is None or self.bytes_of(mask) is not None)
+        if mask is not None and (isinstance(paint, Shape) or self.bytes_of(mask) is None):
+            return False
+        return self.readable(paint) is not None
+
+    def readable(self, shown: Drawable) -> ReadableContent | None:
+        """Return a drawable as the kernels read it, or None if its texels are unsupported."""
+        found = self._paints.get(id(shown)) or self._paints_before.get(id(shown))
+        if found is None:
+            found = _readable(shown, self)
+        if found is not None and _stays(shown):
+            self._paints[id(shown)] = found
+        return found
 
     def halves(self, source: Target) -> Texels | None:
         """Return half-float patterns of shape (rows, columns, 4), or None for a target of another format."""
@@ -244,21 +270,35 @@ def of_drawable(
     placed = quads.sampled_on(shown, quad, within, is_smooth=style.is_smooth, known=known)
     if placed is None:
         return NOTHING
-    found = _content_of(placed.shown, texels)
+    found = texels.readable(placed.shown)
     if found is None or not is_within_limits(quad):
         return None
-    kind, content = found
-    steps = drawable.grading(placed.shown, style.filter)
-    gradient, ramp_count = _gradient_of(placed.shown)
+    shown, kind, content, gradient, ramp_count, packed = found
+    steps = drawable.grading(shown, style.filter)
     variant = Variant(
-        kind, placed.samples, not matrix.is_affine(quad),
-        is_nearest=isinstance(placed.shown, Image) and placed.shown.is_nearest, mode=mode,
-        is_exact=drawable.is_exact(placed.shown, style.filter, feeds_effects=False),
-        gradient=gradient, ramp_count=ramp_count, is_masked=mask is not None, grading=steps,
+        kind, placed.samples, not matrix.is_affine(quad), isinstance(shown, Image) and shown.is_nearest, mode,
+        drawable.is_exact(shown, style.filter, feeds_effects=False), gradient, ramp_count, mask is not None,
+        grading=steps,
     )  # fmt: skip
     region, to_unit = placed.quad.touched.intersection(within), matrix.columns(placed.quad.to_unit)
     grade = grade_of(style.filter, steps) if steps else None
-    return content_op(variant, region, content, to_unit, style.opacity, mask, grade)
+    return content_op(variant, region, content, to_unit, style.opacity, mask, grade, packed)
+
+
+def _stays(shown: Drawable) -> bool:
+    """Return True if a drawable can be the same object in the next frame, with the same texels."""
+    return isinstance(shown, Shape) or (
+        isinstance(shown, Image) and not shown.is_transient and isinstance(shown.pixels, np.ndarray)
+    )
+
+
+def _readable(shown: Drawable, texels: KernelTexels) -> ReadableContent | None:
+    found = _content_of(shown, texels)
+    if found is None:
+        return None
+    kind, content = found
+    gradient, ramp_count = _gradient_of(shown)
+    return ReadableContent(shown, kind, content, gradient, ramp_count, packed_content(content, gradient, ramp_count))
 
 
 def _gradient_of(shown: Drawable) -> tuple[int, int]:
