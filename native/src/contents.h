@@ -61,11 +61,6 @@ static void shade_texels(struct strip *s, float opacity, int count) {
     for (int i = 0; i < count; i++) s->alpha[i] = select_float(own[i] < 1.0f / 255.0f, 0.0f, own[i]) * opacity;
 }
 
-static int is_shape(const struct draw_op *op) { return op->kind == RECTANGLE || op->kind == ELLIPSE; }
-
-// True if a shape has no soft edge.
-static int is_hard(const struct draw_op *op) { return is_shape(op) && op->shape.hardness > 0.5f; }
-
 static int has_one_colour(const struct draw_op *op) { return op->kind == COVERAGE || (is_shape(op) && !op->texels); }
 
 // Shade an IMAGE from s->texels if it is exact, otherwise from the pixels in s->words[0].
@@ -100,7 +95,7 @@ static void shade_image(const struct draw_op *op, struct strip *s, int count) {
 static void shade(const struct draw_op *op, struct row_cache *cache, struct strip *s, int row, int first, int count,
                   int is_inside) {
     if (is_shape(op)) {
-        shade_shape(op, s, row, first, count, is_inside || is_hard(op));
+        shade_shape(op, s, row, first, count, is_inside);
         return;
     }
     if (op->kind == GROUP) {

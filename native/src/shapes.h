@@ -5,6 +5,11 @@
 
 #include "quad.h"
 
+static int is_shape(const struct draw_op *op) { return op->kind == RECTANGLE || op->kind == ELLIPSE; }
+
+// True if a shape has no soft edge.
+static int is_hard(const struct draw_op *op) { return is_shape(op) && op->shape.hardness > 0.5f; }
+
 // Distances of positions from the edge of an ellipse, positive outside, as in shaders/include/sdf.glsl. Positions are relative to
 // the centre.
 static void ellipse_distances(const float *restrict u, const float *restrict v, float *restrict distances, int count) {
@@ -125,21 +130,25 @@ INLINE int is_opaque_gradient(const struct draw_op *op) {
     return is_opaque;
 }
 
-// Shade a gradient: straight linear colours in s->source, their alpha in s->alpha.
-static void shade_gradient(const struct draw_op *op, struct strip *s, int row, int first, int count) {
+// Shade a gradient: straight linear colours in s->source, their alpha in s->alpha. `channel_count`: 3 to leave out the alpha.
+static void shade_gradient(const struct draw_op *op, struct strip *s, int row, int first, int count, int channel_count) {
     const struct gradient *gradient = op->texels;
     float *offsets = s->fraction_x, *positions = s->fraction_y;
     float *channels[4] = {s->source[0], s->source[1], s->source[2], s->alpha};
     (op->is_projective ? projective_positions : affine_positions)(op->to_unit, row, first, count, s->u, s->v);
     (op->gradient_kind == RADIAL ? radial_gradient_offsets : linear_gradient_offsets)(s->u, s->v, gradient->place, offsets, count);
-    for (int channel = 0; channel < 4 && !op->ramp_count; channel++) fill(channels[channel], gradient->color[channel], count);
+    for (int channel = 0; channel < channel_count && !op->ramp_count; channel++) {
+        fill(channels[channel], gradient->color[channel], count);
+    }
     for (int i = 0; i < op->ramp_count; i++) {
         const struct ramp *ramp = gradient->ramps + i;
         ramp_positions(offsets, ramp->start, ramp->slope, positions, count);
-        for (int channel = 0; channel < 4; channel++) {
-            if (i == 0) {
+        for (int channel = 0; channel < channel_count; channel++) {
+            if (ramp->added[channel] == 0.0f) {
+                if (i == 0) fill(channels[channel], gradient->color[channel], count);
+            } else if (i == 0) {
                 start_with_ramp(positions, gradient->color[channel], ramp->added[channel], channels[channel], count);
-            } else if (ramp->added[channel] != 0.0f) {
+            } else {
                 add_ramp(positions, ramp->added[channel], channels[channel], count);
             }
         }
@@ -151,9 +160,10 @@ static void multiply_alpha(const float *restrict coverage, float opacity, float 
     for (int i = 0; i < count; i++) alpha[i] = (alpha[i] * coverage[i]) * opacity;
 }
 
-// Shade a shape: s->alpha, and s->source for a gradient. `is_inside`: no pixel lies on the edge.
+// Shade a shape: s->alpha, and s->source for a gradient. `is_inside`: no pixel lies on the edge of the shape or of its quad. The
+// alpha of an opaque gradient is written only if a blend mode reads it.
 static void shade_shape(const struct draw_op *op, struct strip *s, int row, int first, int count, int is_inside) {
-    const float *coverage = is_inside ? 0 : shape_coverage(op, s, row, first, count);
+    const float *coverage = is_inside || is_hard(op) ? 0 : shape_coverage(op, s, row, first, count);
     if (!op->texels) {
         if (coverage) {
             one_colour_alpha(coverage, op->color[3], op->opacity, s->alpha, count);
@@ -163,7 +173,9 @@ static void shade_shape(const struct draw_op *op, struct strip *s, int row, int 
         return;
     }
     if (coverage) memcpy(s->distances[0], coverage, (size_t)count * sizeof *coverage);  // shade_gradient overwrites s->u and s->v
-    shade_gradient(op, s, row, first, count);
+    int is_alpha_unused = is_inside && !op->mode && is_opaque_gradient(op);
+    shade_gradient(op, s, row, first, count, is_alpha_unused ? 3 : 4);
+    if (is_alpha_unused) return;
     if (coverage) {
         multiply_alpha(s->distances[0], op->opacity, s->alpha, count);
     } else {
