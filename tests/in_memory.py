@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -30,31 +26,3 @@ def folder(on_disk: Path) -> Iterator[Path]:
             yield made
     else:
         yield on_disk
-        return
-    with ExitStack() as held:
-        with _locked(SYSTEM, wait=True):  # a new folder is locked before others look for those left
-            _remove_those_left()
-            made = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=SYSTEM))
-            held.enter_context(_locked(made))
-        try:
-            yield made
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
-
-
-def _remove_those_left() -> None:
-    """Remove folders of killed processes. Their ids say nothing: tests in containers have other ids and this memory."""
-    for left in SYSTEM.glob(f"{PREFIX}*"):
-        with suppress(OSError), _locked(left):
-            shutil.rmtree(left, ignore_errors=True)
-
-
-@contextmanager
-def _locked(path: Path, *, wait: bool = False) -> Iterator[None]:
-    """Hold the folder's lock, which ends with the process. Raises OSError if another process has it."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        yield
-    finally:
-        os.close(descriptor)

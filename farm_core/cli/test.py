@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from ctypes.util import find_library
 from pathlib import Path
 from typing import IO
 
@@ -28,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTALL_SECONDS = 300
 LANES_MAX = 6
 ENDING_SECONDS = 30
+DRIVER_LIBRARY = "libatomic1"
+"""Library that Playwright's driver needs, and that a bare system lacks."""
 PASSED, FAILED = 0, 1
 """Exit statuses of pytest for a complete run."""
 

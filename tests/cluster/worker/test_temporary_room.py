@@ -13,6 +13,7 @@ from cluster.worker import temporary_room
 from cluster.worker.segment_maker import SessionSegmentMaker
 from cluster.worker.task_runner import TOO_LARGE, TaskRunner
 from farm_core.jobs.judge import STORAGE_AWAY, FailureKind
+from farm_core.jobs.receipt import RenderedJob
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -96,7 +97,10 @@ def test_an_assembly_that_would_take_the_reserve_ends_before_it_writes_the_video
         done = runner.execute(pictures(storage, 0, first_frame), lambda _: None, lambda: False)
         assert isinstance(done, Finished), done
         keys.append(done.key)
-    assembly = AssemblyAssignment("a", "a", "j", tuple(keys), PICTURES, "results/a.zip", document_key="frozen/0.json")
+    job = RenderedJob("j", "r", 160, 90, 30, 30, "frozen/0.json", {}, {}, ())
+    assembly = AssemblyAssignment(
+        "a", "a", "j", tuple(keys), PICTURES, "results/a.zip", job, document_key="frozen/0.json"
+    )
     Disk(monkeypatch).resize(total, 1000)
     assert failure(runner.execute(assembly, lambda _: None, lambda: False)) == expected
     assert files_of(tmp_path / "scratch") == []
