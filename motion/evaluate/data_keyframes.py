@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from motion.evaluate import css_color
-from motion.evaluate.easing import HOLD_KINDS, Handles, cubic, data_ease, stored_handles
+from motion.evaluate.bezier import cubic
+from motion.evaluate.easing import HOLD_KINDS, Handles, data_ease, stored_handles
 from motion.evaluate.outline_growth import DataPoint, match_counts
 from motion.schema.stored import finite
 from motion.snapshot import GradientStop, PathPoint
@@ -58,7 +59,7 @@ class DataTrack:
 
 
 def data_track(stored: Mapping[str, object]) -> DataTrack | None:
-    """The track of a stored `{kind, keyframes}`, None for an unknown kind. Keys that are not of the kind are left out."""
+    """Return the track of a stored `{kind, keyframes}`, or None for an unknown kind. Keys of other kinds are left out."""
     read_value = _READERS.get(str(stored.get("kind")))
     if read_value is None:
         return None

@@ -59,12 +59,6 @@ def data_ease(kind: str, handles: Handles | None, x: float) -> float:
     return scalar_ease(kind, handles if kind == "bezier" else None, x)
 
 
-def cubic(p0: float, p1: float, p2: float, p3: float, u: float) -> float:
-    """Return the point of a cubic Bezier curve at the parameter `u`, along one axis."""
-    v = 1.0 - u
-    return v * v * v * p0 + 3.0 * v * v * u * p1 + 3.0 * v * u * u * p2 + u * u * u * p3
-
-
 def clamp_unit(x: float) -> float:
     """Return `x` clamped to 0..1."""
     return 0.0 if x < 0.0 else 1.0 if x > 1.0 else x

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, cubic, scalar_ease, stored_handles
+from motion.evaluate.bezier import cubic
+from motion.evaluate.easing import HOLD_KINDS, Handles, clamp_unit, scalar_ease, stored_handles
 from motion.schema.stored import finite
 
 _VELOCITY_STEP_SECONDS = 0.001
@@ -64,7 +65,7 @@ def sample_scalar(track: ScalarTrack, time_seconds: float) -> float | None:
 
 
 def velocity(track: ScalarTrack, time_seconds: float) -> float:
-    """Units a second, by the central difference that expressions see; 0 without keys (animation.md 4.4)."""
+    """Return the change in units a second, as expressions see it (animation.md 4.4): a central difference, 0 without keys."""
     after = sample_scalar(track, time_seconds + _VELOCITY_STEP_SECONDS)
     before = sample_scalar(track, time_seconds - _VELOCITY_STEP_SECONDS)
     if after is None or before is None:
@@ -97,7 +98,7 @@ def _between(a: ScalarKey, b: ScalarKey, time_seconds: float) -> float:
 
 
 def _along_path(a: ScalarKey, b: ScalarKey, u: float) -> float:
-    """One axis of a spatial cubic; a missing tangent lies on the third of the chord."""
+    """Return a point of a spatial curve along one axis. A key without a tangent has it at a third of the chord."""
     delta = b.value - a.value
     leaving = a.value + (delta / 3.0 if a.out_offset is None else a.out_offset)
     arriving = b.value + (-delta / 3.0 if b.in_offset is None else b.in_offset)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from motion.evaluate.bezier import cubic_point
 from motion.evaluate.data_keyframes import outline_points, read_points
 from motion.snapshot import PathPoint, Run
 
@@ -97,16 +98,6 @@ def flatten(run: Run, samples_per_curve: int = 8, *, close: bool | None = None) 
 def is_straight(a: PathPoint, b: PathPoint) -> bool:
     """Return True if the segment from a to b has both handles on its vertices."""
     return a.out_x == a.x and a.out_y == a.y and b.in_x == b.x and b.in_y == b.y
-
-
-def cubic_point(a: PathPoint, b: PathPoint, u: float) -> Point:
-    """Return the point of the segment from a to b at the Bezier parameter u."""
-    v = 1.0 - u
-    c0, c1, c2, c3 = v * v * v, 3.0 * v * v * u, 3.0 * v * u * u, u * u * u
-    return (
-        c0 * a.x + c1 * a.out_x + c2 * b.in_x + c3 * b.x,
-        c0 * a.y + c1 * a.out_y + c2 * b.in_y + c3 * b.y,
-    )
 
 
 def arc_lengths(points: Sequence[Point]) -> tuple[float, ...]:

@@ -249,6 +249,7 @@ def _chords(start: PathPoint, end: PathPoint) -> Iterator[tuple[float, float]]:
         yield end[:2]
         return
     for step in range(1, CHORDS + 1):
+        # The last bit differs from `motion.evaluate.bezier`, and decides the heading of a glyph that stands on a joint.
         t = step / CHORDS
         weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3)
         xs, ys = (start.x, start.out_x, end.in_x, end.x), (start.y, start.out_y, end.in_y, end.y)
