@@ -34,7 +34,7 @@ class SignInNeeded(Exception):
     """Nobody is signed in."""
 
 
-class Refused(FarmError):
+class ActionRefused(FarmError):
     """The signed-in person may not do this."""
 
     status = 403

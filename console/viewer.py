@@ -15,7 +15,7 @@ from starlette.requests import Request
 from api.app_state import AppState, app_state_of
 from api.auth import Caller
 from api.middleware.bodies import UPLOAD_PATHS
-from console.errors import Refused, SignInNeeded
+from console.errors import ActionRefused, SignInNeeded
 from farm_core.accounts.keys import hash_of
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
@@ -119,19 +119,19 @@ async def changing(request: Request, viewer: Annotated[Viewer, Depends(signed_in
         form = {} if is_multipart else await request.form()
         check_csrf(viewer, request.headers.get("x-csrf-token") or str(form.get("csrf", "")))
     if viewer.read_only:
-        raise Refused("You are signed in read-only, so nothing can be changed.")
+        raise ActionRefused("You are signed in read-only, so nothing can be changed.")
     return viewer
 
 
 def check_upload(viewer: Viewer, request: Request, fields: Mapping[str, str]) -> None:
-    """Raise Refused for an upload without the session's CSRF token in a header or a form field."""
+    """Raise ActionRefused for an upload without the session's CSRF token in a header or a form field."""
     check_csrf(viewer, request.headers.get("x-csrf-token") or fields.get("csrf", ""))
 
 
 def check_csrf(viewer: Viewer, given: str) -> None:
-    """Raise Refused unless `given` is the session's CSRF token."""
+    """Raise ActionRefused unless `given` is the session's CSRF token."""
     if not hmac.compare_digest(viewer.csrf.encode(), given.encode()):
-        raise Refused("This form belongs to an earlier session. Reload the page and try again.")
+        raise ActionRefused("This form belongs to an earlier session. Reload the page and try again.")
 
 
 async def operating(viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:

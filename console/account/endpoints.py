@@ -16,7 +16,7 @@ from api.dependencies import AppStateOf, Origin, Page, Reading, Work
 from api.keys import service as keys
 from api.keys.schemas import KeyRequest
 from console.charts import Chart
-from console.errors import Refused
+from console.errors import ActionRefused
 from console.pages import page
 from console.snippets import first_call
 from console.viewer import ChangerOf, Viewer, ViewerOf
@@ -76,9 +76,9 @@ async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading) -> Re
 
 
 def _refuse_acting(viewer: Viewer) -> None:
-    """Raise Refused for an operator who acts as the account: a secret would outlive the visit."""
+    """Raise ActionRefused for an operator who acts as the account: a secret would outlive the visit."""
     if viewer.acting:
-        raise Refused("Keys are created by the account itself, not by an operator who is signed in as it.")
+        raise ActionRefused("Keys are created by the account itself, not by an operator who is signed in as it.")
 
 
 async def _page(request: Request, viewer: Viewer, state: AppStateOf, work: AsyncSession, **secret: Any) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
-from console.errors import Refused
+from console.errors import ActionRefused
 from console.pages import page
 from console.viewer import CommanderOf, OperatorOf, ViewerOf, check_csrf
 from farm_core.accounts import repository as accounts
@@ -157,7 +157,7 @@ async def act(viewer: CommanderOf, work: Work, account_id: str, action: str) -> 
     """Pause, resume, suspend or unsuspend the account, or grant or revoke operator rights."""
     account_id = checked_id(account_id, "account")
     if account_id == viewer.account.id and action in ("suspend", "make-ordinary"):
-        raise Refused("You cannot do this to your own account; ask another operator.")
+        raise ActionRefused("You cannot do this to your own account; ask another operator.")
     simple = {
         "pause": queues.pause_account, "resume": queues.resume_account, "suspend": controls.suspend,
         "unsuspend": controls.unsuspend,
@@ -194,7 +194,7 @@ async def delete(
     async with state.database.reading() as session:
         account = await _account(session, account_id)
     if account.id == viewer.account.id:
-        raise Refused("You cannot delete your own account.")
+        raise ActionRefused("You cannot delete your own account.")
     if name.strip() != account.name:
         raise BadRequest(f"To delete the account, enter its name exactly: {account.name}")
     report = await deletion.delete_account(state.database, state.storage, viewer.actor, account.id)

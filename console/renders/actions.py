@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
 from api.pagination import checked_id, found
-from console.errors import Refused
+from console.errors import ActionRefused
 from console.pages import page
 from console.renders.detail import detail
 from console.renders.endpoints import FiltersOf
@@ -129,7 +129,7 @@ async def send_again(viewer: CommanderOf, state: AppStateOf, work: Work, job_id:
 def _action(viewer: Viewer, name: str) -> Action:
     action = found(ACTIONS.get(name), "action")
     if action.for_operators and not viewer.operator:
-        raise Refused("Only operators change priorities.")
+        raise ActionRefused("Only operators change priorities.")
     return action
 
 

@@ -24,7 +24,7 @@ from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_
 from farm_core.accounts.secret import farm_secret
 from farm_core.audit.log import Actor, record
 from farm_core.cli import connection, data_folder
-from farm_core.cli.acting import Refused, account_of, add_yes_argument, command_line_actor, confirmed
+from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument, command_line_actor, confirmed
 from farm_core.controls import accounts as controls
 from farm_core.controls.deletion import contents, delete_account
 from farm_core.db.columns import utc_now
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the account, or all of them. Raises Refused and BadLimit."""
+    """Print the account, or all of them. Raises CommandRefused and BadLimit."""
     act = {
         "create": _create, "set": _set, "show": _show, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend,
         "delete": _delete,
@@ -87,10 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
 async def _create(database: Database, arguments: argparse.Namespace) -> Shown:
     name = arguments.name.strip()
     if not is_account_name(name):
-        raise Refused(f"a name has 1 to {NAME_LENGTH_MAX} printable characters")
+        raise CommandRefused(f"a name has 1 to {NAME_LENGTH_MAX} printable characters")
     async with database.work() as session:
         if await repository.account_named(session, name):
-            raise Refused(f"there is an account {name!r} already; change it with `./farm account set`")
+            raise CommandRefused(f"there is an account {name!r} already; change it with `./farm account set`")
         account = Account(id=new_id("acc"), name=name, plan=arguments.plan or DEFAULT_PLAN)
         for assignment in arguments.limit:
             set_limit(account, assignment)
@@ -168,7 +168,7 @@ async def _delete(database: Database, arguments: argparse.Namespace) -> Shown:
             f"{count} {table.replace('_', ' ')}" for table, count in (await contents(session, account.id)).items()
         )
     if not confirmed(f"Account {account.name} will be deleted for good, with {rows or 'nothing else'}.", arguments):
-        raise Refused("nothing was deleted")
+        raise CommandRefused("nothing was deleted")
     chosen = data_folder.settings_of(arguments)
     storage = storage_of(chosen, Links(farm_secret(chosen)))
     return asdict(await delete_account(database, storage, command_line_actor(), account.id))

@@ -14,7 +14,7 @@ from farm_core.audit.log import Actor, Role
 from farm_core.user_error import UserError
 
 
-class Refused(UserError):
+class CommandRefused(UserError):
     """The command cannot be executed; the message is the reason."""
 
 
@@ -27,10 +27,10 @@ def command_line_actor() -> Actor:
 
 
 async def account_of(session: AsyncSession, name: str) -> Account:
-    """Return the account with this name. Raises Refused."""
+    """Return the account with this name. Raises CommandRefused."""
     account = await repository.account_named(session, name)
     if account is None:
-        raise Refused(f"there is no account {name!r}; `./farm account list` lists all")
+        raise CommandRefused(f"there is no account {name!r}; `./farm account list` lists all")
     return account
 
 
@@ -40,10 +40,10 @@ def add_yes_argument(parser: argparse.ArgumentParser, help_text: str = "do not a
 
 
 def confirmed(question: str, arguments: argparse.Namespace) -> bool:
-    """Return True for `--yes` or the answer y. Raises Refused if there is no terminal to answer."""
+    """Return True for `--yes` or the answer y. Raises CommandRefused if there is no terminal to answer."""
     print(question)
     if arguments.yes:
         return True
     if not sys.stdin.isatty():
-        raise Refused("nobody can answer here; add --yes")
+        raise CommandRefused("nobody can answer here; add --yes")
     return input("Go on? [y/N] ").strip().lower() in ("y", "yes")

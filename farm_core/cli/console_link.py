@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the link. Raises Refused."""
+    """Print the link. Raises CommandRefused."""
     chosen = data_folder.settings_of(arguments)
 
     async def link(database: Database) -> str:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.cli.acting import Refused, account_of, command_line_actor, confirmed
+from farm_core.cli.acting import CommandRefused, account_of, command_line_actor, confirmed
 from farm_core.controls import jobs as controls
 from farm_core.controls.jobs import CANCELLABLE, RANKABLE, RETRYABLE, JobFilter
 from farm_core.db.database import Database
@@ -32,7 +32,7 @@ class _Request:
 
 
 async def act(database: Database, arguments: argparse.Namespace) -> int:
-    """Count the jobs, ask, act, and print how many changed. Return 1 if the answer was no. Raises Refused."""
+    """Count the jobs, ask, act, and print how many changed. Return 1 if the answer was no. Raises CommandRefused."""
     request = _request(arguments.words)
     chosen = await _filter(database, arguments, request)
     async with database.reading() as session:
@@ -49,9 +49,9 @@ async def act(database: Database, arguments: argparse.Namespace) -> int:
 
 
 async def requeue(database: Database, words: Sequence[str]) -> int:
-    """Render one segment again: `JOB SEGMENT`. Raises Refused, NotAllowed."""
+    """Render one segment again: `JOB SEGMENT`. Raises CommandRefused, NotAllowed."""
     if len(words) != 2 or not words[1].isdecimal():
-        raise Refused(
+        raise CommandRefused(
             "name a job and a segment, as in `./farm jobs requeue JOB 3`; `./farm jobs show JOB` lists the segments"
         )
     job_id, index = words[0], int(words[1])
@@ -62,10 +62,10 @@ async def requeue(database: Database, words: Sequence[str]) -> int:
 
 
 async def _check_known(session: AsyncSession, job_ids: Sequence[str]) -> None:
-    """Raise Refused for ids of unknown jobs. Otherwise a typing error would look like a job that has ended."""
+    """Raise CommandRefused for ids of unknown jobs. Otherwise a typing error would look like a job that has ended."""
     known = set(await session.scalars(select(col(Job.id)).where(col(Job.id).in_(job_ids)))) if job_ids else set()
     if unknown := [job_id for job_id in job_ids if job_id not in known]:
-        raise Refused(f"there is no job {', '.join(map(repr, unknown))}; `./farm jobs` lists the last ones")
+        raise CommandRefused(f"there is no job {', '.join(map(repr, unknown))}; `./farm jobs` lists the last ones")
 
 
 def _counted(jobs: int) -> str:
@@ -79,7 +79,7 @@ def _request(words: list[str]) -> _Request:
     try:
         return _Request(action, tuple(rest[1:]), int(rest[0]))
     except (IndexError, ValueError):
-        raise Refused("name the priority first, as in `./farm jobs priority 3 --account A`") from None
+        raise CommandRefused("name the priority first, as in `./farm jobs priority 3 --account A`") from None
 
 
 async def _filter(database: Database, arguments: argparse.Namespace, request: _Request) -> JobFilter:
@@ -93,7 +93,7 @@ async def _filter(database: Database, arguments: argparse.Namespace, request: _R
         arguments.newer_than,
     )  # fmt: skip
     if chosen == JobFilter() and not arguments.all:
-        raise Refused(f"name jobs, give a filter ({FILTERS}), or add --all")
+        raise CommandRefused(f"name jobs, give a filter ({FILTERS}), or add --all")
     return chosen
 
 

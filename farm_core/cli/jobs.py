@@ -20,7 +20,7 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import Refused, account_of, add_yes_argument
+from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument
 from farm_core.cli.argument_types import duration, whole
 from farm_core.cli.job_actions import AMONG, act, requeue
 from farm_core.cli.job_report import report, waiting
@@ -64,9 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the jobs. Return 1 if the job does not exist, or the followed one did not complete. Raises Refused."""
+    """Print the jobs. Return 1 if the job does not exist, or the followed one did not complete. Raises CommandRefused."""
     if arguments.words == ["show"]:
-        raise Refused("name a job: `./farm jobs show JOB`; `./farm jobs` lists the last ones")
+        raise CommandRefused("name a job: `./farm jobs show JOB`; `./farm jobs` lists the last ones")
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print one row for each account with open jobs. Raises Refused."""
+    """Print one row for each account with open jobs. Raises CommandRefused."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import Refused, add_yes_argument, command_line_actor
+from farm_core.cli.acting import CommandRefused, add_yes_argument, command_line_actor
 from farm_core.cli.argument_types import duration
 from farm_core.cli.listing import Listing
 from farm_core.controls import workers as controls
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print a table, or the controlled workers. Return 1 if no worker accepts work. Raises Refused, NoSuchTarget."""
+    """Print a table, or the controlled workers. Return 1 if no worker accepts work. Raises CommandRefused, NoSuchTarget."""
     return connection.with_database(arguments, lambda database: _run(database, arguments))
 
 
@@ -77,7 +77,7 @@ async def _report_live(database: Database) -> int:
 
 async def _control(database: Database, arguments: argparse.Namespace) -> int:
     if (arguments.worker is None) == (arguments.node is None):
-        raise Refused("name a worker, or a node with --node")
+        raise CommandRefused("name a worker, or a node with --node")
     actor, target = command_line_actor(), WorkerTarget(arguments.worker, arguments.node)
     async with database.work() as session:
         if arguments.action == "quarantine":
