@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.app_state import app_state_of
+from api.middleware.boundary import TrackedSend
 from console.errors import shown
 from console.pages import static_version
 from console.viewer import CHANGES_NOTHING
@@ -76,17 +77,11 @@ class SecurityMiddleware:
 
     async def _call_app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to the app. Show an error page for unexpected errors too."""
-        begun = False
-
-        async def send_and_note(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
+        tracked_send = TrackedSend(send)
         try:
-            await self._app(scope, receive, send_and_note)
+            await self._app(scope, receive, tracked_send)
         except Exception as error:
-            if begun:
+            if tracked_send.has_begun:
                 raise
             await (await shown(Request(scope), error))(scope, receive, send)
 

@@ -12,6 +12,19 @@ from farm_core.telemetry.logs import in_a_line, logger
 log = logger("api.errors")
 
 
+class TrackedSend:
+    """The `send` of one request. `has_begun`: True once a part of the response is sent, after which no other can follow."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the response."""
+        self.has_begun = True
+        await self._send(message)
+
+
 class ErrorBoundary:
     """Hide internal errors from callers. The log has the cause under the same request id."""
 
@@ -23,15 +36,9 @@ class ErrorBoundary:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun = False
-
-        async def send_and_note(message: Message) -> None:
-            nonlocal begun
-            begun = True
-            await send(message)
-
+        tracked_send = TrackedSend(send)
         try:
-            await self._app(scope, receive, send_and_note)
+            await self._app(scope, receive, tracked_send)
         except ClientDisconnect:
             return  # the client has disconnected
         except Exception as error:
@@ -41,6 +48,6 @@ class ErrorBoundary:
                 log.error("request failed", error=in_a_line(error))
             elif failure is not error:
                 log.error("request failed", exc_info=error)
-            if begun:
+            if tracked_send.has_begun:
                 raise
             await envelope(scope, failure)(scope, receive, send)
