@@ -14,21 +14,22 @@ STRINGS = frozenset({"text", "fill", "color"})
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """All nodes by id, and what moves them."""
+class AnimatedNodes:
+    """Nodes of a document and their animations, by id."""
 
-    nodes: Mapping[str, Node]
-    moving: Mapping[str, NodeAnimation]
+    by_id: Mapping[str, Node]
+    animations: Mapping[str, NodeAnimation]
 
 
-def overridden(scene: Scene, instance: Node) -> Scene:
-    """Return the scene with the instance's overrides, the same object without any. An override also removes the
-    property's animation.
+def overridden(all_nodes: AnimatedNodes, instance: Node) -> AnimatedNodes:
+    """Return the nodes with the instance's overrides, or the same object if it has none.
+
+    An override also removes the property's animation.
     """
     overrides = record(instance.fx, "__compOverrides")
     if not overrides:
-        return scene
-    changed, animations = dict(scene.nodes), dict(scene.moving)
+        return all_nodes
+    changed, animations = dict(all_nodes.by_id), dict(all_nodes.animations)
     for address, value in overrides.items():
         node_id, _, prop = address.rpartition("/")
         if node_id not in changed or not _allowed(prop, value):
@@ -36,7 +37,7 @@ def overridden(scene: Scene, instance: Node) -> Scene:
         changed[node_id] = _written(changed[node_id], prop, value)
         if node_id in animations:
             animations[node_id] = _without_animation(animations[node_id], prop)
-    return Scene(changed, animations)
+    return AnimatedNodes(changed, animations)
 
 
 def _allowed(prop: str, value: JsonValue) -> bool:

@@ -17,7 +17,7 @@ from motion.model.content import Content, InstanceContent, NothingContent, Shape
 from motion.model.layer import Effect, Layer
 from motion.model.layer_time import Bar
 from motion.model.parity import Parity
-from motion.overrides import Scene, overridden
+from motion.overrides import AnimatedNodes, overridden
 from motion.schema.animation import NOT_ANIMATED, NodeAnimation
 from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import TEXT_CHARACTERS_MAX
@@ -51,7 +51,7 @@ class Draft:
 
     id: str
     node: Node
-    scene: Scene
+    all_nodes: AnimatedNodes
     parent: str | None
     unit: str | None
     prefix: str = ""
@@ -78,7 +78,7 @@ class PlanMaker:
     ) -> None:
         self.plans: dict[str, Plan] = {}
         self.warnings: dict[str, None] = {}
-        self._scene, self._table, self._timelines = Scene(nodes, moving), table, timelines
+        self._all_nodes, self._table, self._timelines = AnimatedNodes(nodes, moving), table, timelines
         self._rendered, self._parity = rendered, parity
         self._pending: list[tuple[str, CompositionSettings, Node | None]] = []
         self._count = 0
@@ -94,7 +94,7 @@ class PlanMaker:
         return self.plans[settings.id]
 
     def _warn_of_nesting(self) -> None:
-        """Warn of compositions that are placed in themselves or too deep: what the frames refuse is black (document.md 2.10.5)."""
+        """Warn of compositions that are placed in themselves or too deep. Frames show them black (document.md 2.10.5)."""
         placed = {
             key: [inner for layer in plan.layers.values() if (inner := _placed_in(layer))]
             for key, plan in self.plans.items()
@@ -112,7 +112,7 @@ class PlanMaker:
             )
 
     def _made(self, key: str, settings: CompositionSettings, instance: Node | None) -> Plan:
-        drafts = list(self._drafts(overridden(self._scene, instance) if instance else self._scene, settings))
+        drafts = list(self._drafts(overridden(self._all_nodes, instance) if instance else self._all_nodes, settings))
         layers = self._layers(drafts, settings)
         has_solo = any(layer.solo for layer in layers.values())
         needed = {target for layer in layers.values() for target in _looked_at(layer)}
@@ -125,10 +125,10 @@ class PlanMaker:
             layers=layers,
         )
 
-    def _drafts(self, scene: Scene, settings: CompositionSettings) -> Iterator[Draft]:
+    def _drafts(self, all_nodes: AnimatedNodes, settings: CompositionSettings) -> Iterator[Draft]:
         """Return the nodes of the composition's subtree in walk order, with clones and spliced compositions in place."""
-        roots = root_ids(scene.nodes, settings.id)
-        pending = [Draft(root, scene.nodes[root], scene, None, None) for root in reversed(roots)]
+        roots = root_ids(all_nodes.by_id, settings.id)
+        pending = [Draft(root, all_nodes.by_id[root], all_nodes, None, None) for root in reversed(roots)]
         met: set[str] = set()
         while pending:
             draft = pending.pop()
@@ -168,12 +168,12 @@ class PlanMaker:
             or len(draft.splices) >= NESTING_MAX
         ):
             return []
-        scene = overridden(self._scene, node)
-        if reference not in scene.nodes:
+        all_nodes = overridden(self._all_nodes, node)
+        if reference not in all_nodes.by_id:
             return []
         prefix, splices = f"{draft.id}::", (*draft.splices, reference)
-        inner = replace(shared, scene=scene, prefix=prefix, spliced=True, splices=splices)
-        return _children(inner, scene.nodes[reference])
+        inner = replace(shared, all_nodes=all_nodes, prefix=prefix, spliced=True, splices=splices)
+        return _children(inner, all_nodes.by_id[reference])
 
     def _layers(self, drafts: list[Draft], settings: CompositionSettings) -> dict[str, Layer]:
         """Return each draft as a layer. Parents come from the nodes' links, if they lead to a layer of the composition."""
@@ -191,7 +191,7 @@ class PlanMaker:
         context = LayerContext(
             id=draft.id,
             parent=parent,
-            animation=draft.scene.moving.get(node.id, NOT_ANIMATED),
+            animation=draft.all_nodes.animations.get(node.id, NOT_ANIMATED),
             bars=self._bars(node),
             composition=settings,
             content=self._content(node, settings),
@@ -230,7 +230,7 @@ class PlanMaker:
         if node.fx.get("contentAwareFill"):
             self._warn(f"Layer “{node.name}” shows a generated fill, which is not drawn.")
         if isinstance(waveform := node.fx.get("audioWaveform"), dict):
-            heard = self._scene.nodes.get(text(waveform, "sourceLayerId"))
+            heard = self._all_nodes.by_id.get(text(waveform, "sourceLayerId"))
             if heard is None or heard.kind != "audio":
                 self._warn(f"Layer “{node.name}” shows the waveform of no audio layer, and is not drawn.")
         if any("__physics" in properties for _, properties in node.components):
@@ -246,7 +246,7 @@ class PlanMaker:
 
     def _instance(self, node: Node, reference: str, host: CompositionSettings) -> InstanceContent:
         settings = self._table.get(reference)
-        if settings is not None and reference not in self._scene.nodes:
+        if settings is not None and reference not in self._all_nodes.by_id:
             self._warn(f"Layer “{node.name}” places a composition without layers; it is painted black.")
             return InstanceContent(None, settings.width, settings.height)
         if settings is None:
@@ -257,7 +257,7 @@ class PlanMaker:
         return InstanceContent(key, settings.width, settings.height)
 
     def _has_moving_text(self, node: Node) -> bool:
-        return "text.source" in self._scene.moving.get(node.id, NOT_ANIMATED).data
+        return "text.source" in self._all_nodes.animations.get(node.id, NOT_ANIMATED).data
 
     def _warn(self, message: str) -> None:
         if len(self.warnings) < WARNINGS_MAX:
@@ -275,15 +275,15 @@ def _placed_in(layer: Layer) -> str | None:
 def _children(shared: Draft, node: Node) -> list[Draft]:
     """Return the existing children of a node as drafts."""
     return [
-        replace(shared, id=shared.prefix + child, node=shared.scene.nodes[child])
+        replace(shared, id=shared.prefix + child, node=shared.all_nodes.by_id[child])
         for child in node.children
-        if child in shared.scene.nodes
+        if child in shared.all_nodes.by_id
     ]
 
 
 def _copied(draft: Draft) -> list[Draft]:
     """Return the draft, or the copies that its cloner puts in its place; cloners inside of copies are ignored."""
-    made = None if draft.is_copy else copies(draft.node, draft.scene.nodes)
+    made = None if draft.is_copy else copies(draft.node, draft.all_nodes.by_id)
     if made is None:
         return [draft]
     return [
@@ -292,7 +292,7 @@ def _copied(draft: Draft) -> list[Draft]:
             id=f"{draft.prefix}{index}~{draft.node.id}",
             prefix=f"{draft.prefix}{index}~",
             clone=clone,
-            clone_drivers=clone_drivers and _in_scene(clone_drivers, draft.prefix),
+            clone_drivers=clone_drivers and _with_layer_ids(clone_drivers, draft.prefix),
             delay=clone.delay_seconds,
             is_copy=True,
         )
@@ -300,7 +300,7 @@ def _copied(draft: Draft) -> list[Draft]:
     ]
 
 
-def _in_scene(clone_drivers: CloneDrivers, prefix: str) -> CloneDrivers:
+def _with_layer_ids(clone_drivers: CloneDrivers, prefix: str) -> CloneDrivers:
     """Return the drivers with the ids that they have as layers."""
     path_id, driver_id = (wanted and prefix + wanted for wanted in (clone_drivers.path_id, clone_drivers.driver_id))
     return replace(clone_drivers, path_id=path_id, driver_id=driver_id)
