@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from hashlib import sha256
 from secrets import token_hex
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
@@ -17,11 +16,10 @@ from api.batches.schemas import BatchRequest
 from api.dependencies import AppStateOf, Origin, Work
 from api.renders.media import uploads_of
 from api.renders.rules import input_faults
-from api.renders.service import request_hash
 from console.batch.table import Row, Table, example, file_names, read_table, with_uploads
 from console.pages import page
-from console.playground.endpoints import owned
-from console.playground.form import PREFIX, check_version, defaults_of, explained, values_of
+from console.playground.endpoints import owned_template
+from console.playground.form import PREFIX, check_version, defaults_of, explained, idempotency_key, values_of
 from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
 from console.viewer import ChangerOf, Viewer, ViewerOf
@@ -46,13 +44,13 @@ _NOT_UPLOADED: Final = (
 @router.get("")
 async def batch_page(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form for a table."""
-    return await _page(request, state, await owned(state, viewer, template_id), "")
+    return await _page(request, state, await owned_template(state, viewer, template_id), "")
 
 
 @router.get("/table.csv")
 async def example_table(viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return an example table with a column for each input and a row of the template's default values."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     text = example(fields_of(template), await defaults_of(state, template))
     headers = {"Content-Disposition": disposition(f"{plain_name(template.name) or 'Table'}.csv")}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
@@ -63,7 +61,7 @@ async def check(
     request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str, table: Annotated[str, Form()] = ""
 ) -> Response:
     """Show the rows of a table with their faults. Render nothing."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     return await _checked_page(request, state, viewer, template, table)
 
 
@@ -73,7 +71,7 @@ async def render(
     table: Annotated[str, Form()] = "", once: Annotated[str, Form()] = "",
 ) -> Response:  # fmt: skip
     """Create a render for each row without faults."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     found = read_table(table, fields_of(template))
     if found.fault is not None:
         return await _page(request, state, template, table, found)
@@ -84,7 +82,7 @@ async def render(
     output = output_of(choices_of(template, state.settings.accepted_formats, await request.form()))
     body = {"templateId": template.id, "rows": rows, "output": output, "partial": True}
     wanted = BatchRequest.model_validate(body)
-    key = "console-" + sha256(f"{once} {request_hash(wanted)}".encode()).hexdigest() if once else None
+    key = idempotency_key(once, wanted)
     try:
         check_version(template, await request.form())
         batch = await service.create(state, viewer.caller, wanted, key, origin)
@@ -100,7 +98,7 @@ async def render(
 @router.get("/render")
 async def rendered(template_id: str, viewer: ViewerOf, state: AppStateOf) -> Response:
     """Redirect to the form. A reload after a table with faults requests this address."""
-    return RedirectResponse(f"/console/templates/{(await owned(state, viewer, template_id)).id}/batch", 303)
+    return RedirectResponse(f"/console/templates/{(await owned_template(state, viewer, template_id)).id}/batch", 303)
 
 
 def _values(template: Template, row: Row) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from secrets import token_hex
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -22,11 +21,19 @@ from api.renders import service
 from api.renders.media import Uploads, uploads_of, with_upload_paths
 from api.renders.rules import faults_of
 from api.renders.schemas import RenderRequest
-from api.renders.service import request_hash
 from api.uploads import received
 from console.pages import page
 from console.pictures import DRAFT, poster_time
-from console.playground.form import PREFIX, check_version, defaults_of, entries, explained, general_faults, values_of
+from console.playground.form import (
+    PREFIX,
+    check_version,
+    defaults_of,
+    explained,
+    form_fields,
+    general_faults,
+    idempotency_key,
+    values_of,
+)
 from console.playground.output import choices_of, output_of, size_of
 from console.snippets import snippets
 from console.uploads import shown_uploads
@@ -50,11 +57,11 @@ Faults = Sequence[tuple[str, str]]
 @router.get("/templates/{template_id}/playground")
 async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form. The address can contain values, so that links share them and the form works without scripts."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     given = values_of(template, request.query_params)
     faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
     entered = [(field, message) for field, message in faults if field in given]  # other inputs may be filled in later
-    return await _form(request, state, viewer, template, given, entered, request.query_params)
+    return await _form_page(request, state, viewer, template, request.query_params, entered)
 
 
 @router.post("/templates/{template_id}/playground")
@@ -68,7 +75,7 @@ async def preview_page(request: Request, viewer: ViewerOf, template_id: str) -> 
 @router.post("/templates/{template_id}/preview")
 async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return a frame with the form's values, and their faults in a header. The frame is free of charge."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     form = await request.form()
     return await _frame(request, state, viewer, template, form)
 
@@ -76,14 +83,14 @@ async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, templat
 @router.get("/templates/{template_id}/preview.jpg")
 async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return a preview frame for browsers without scripts."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     return await _frame(request, state, viewer, template, request.query_params)
 
 
 @router.post("/templates/{template_id}/check")
 async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Show the values' faults beside their fields, and the code for the render."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     form = await request.form()
     given, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     faults, _ = await _faults_and_uploads(state, viewer, template, given, origin_of(request))
@@ -96,19 +103,19 @@ async def render(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, template_id: str
 ) -> Response:
     """Create the render, or show all faults."""
-    template = await owned(state, viewer, template_id)
+    template = await owned_template(state, viewer, template_id)
     form = await request.form()
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
     try:
         check_version(template, form)
-        job = await service.create(state, viewer.caller, wanted, _key_of(form, wanted), origin)
+        job = await service.create(state, viewer.caller, wanted, idempotency_key(form.get("once"), wanted), origin)
     except InvalidInputs as error:
         reported: Any = error.extras["errors"]
         faults = [(fault["field"].removeprefix("inputs."), fault["message"]) for fault in reported]
-        return await _form(request, state, viewer, template, values, explained(template, faults), form, refused=True)
+        return await _form_page(request, state, viewer, template, form, explained(template, faults))
     except (Conflict, QuotaExceeded, RateLimited) as error:  # keep the entered values in the form
-        return await _form(request, state, viewer, template, values, [], form, refusal=error, refused=True)
+        return await _form_page(request, state, viewer, template, form, [], error)
     await record_once(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
     return RedirectResponse(f"/console/renders/{job.id}", 303)
 
@@ -137,13 +144,7 @@ async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: W
     return page(request, "playground/upload.html", uploaded=stored, title="Upload a file")
 
 
-def _key_of(form: Mapping[str, Any], wanted: RenderRequest) -> str | None:
-    """Return the idempotency key, so that a form that is sent again unchanged creates no second render."""
-    once = form.get("once")
-    return f"console-{sha256(f'{once} {request_hash(wanted)}'.encode()).hexdigest()}" if once else None
-
-
-async def owned(state: AppState, viewer: Viewer, template_id: str) -> Template:
+async def owned_template(state: AppState, viewer: Viewer, template_id: str) -> Template:
     """Return the account's template. Raises NotFound."""
     async with state.database.reading() as session:
         row = await repository.owned(session, viewer.account.id, checked_id(template_id, "template"))
@@ -200,13 +201,13 @@ def _full_width(subject: StillSubject) -> int:
     return int(min(subject.width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape)))
 
 
-async def _form(
-    request: Request, state: AppState, viewer: Viewer, template: Template, given: Mapping[str, Any], faults: Faults,
-    form: Mapping[str, Any], refusal: FarmError | None = None, refused: bool = False,
+async def _form_page(
+    request: Request, state: AppState, viewer: Viewer, template: Template, form: Mapping[str, Any], faults: Faults,
+    refusal: FarmError | None = None,
 ) -> Response:  # fmt: skip
-    """Return the form. `refused` is True after a refused render. The form then highlights the faults."""
+    """Return the page with the values of `form`. After a refused render, it lists the inputs that have faults."""
     origin, designed = origin_of(request), await defaults_of(state, template)
-    values = {**designed, **given}
+    values = {**designed, **values_of(template, form)}
     async with state.database.reading() as session:
         minutes = await usage.minutes(session, viewer.account.id, state.clock.now())
         uploads = await shown_uploads(state, session, viewer.account.id, origin, values.values())
@@ -214,10 +215,11 @@ async def _form(
     filled = {name: one for name, one in values.items() if one != ""}
     code = snippets(origin, template.id, filled, output_of(choices))
     shown: dict[str, Any] = {
-        "template": template, "entries": entries(template, values, designed, faults, uploads),
+        "template": template, "form_fields": form_fields(template, values, designed, faults, uploads),
         "faults": general_faults(template, faults), "choices": choices,
         "minutes": minutes, "limits": viewer.caller.limits, "snippets": code, "query": _query(values),
-        "once": token_hex(16), "title": f"Playground of {template.name}", "refusal": refusal, "refused": refused,
+        "once": token_hex(16), "title": f"Playground of {template.name}", "refusal": refusal,
+        "is_submitted": request.method == "POST",
     }  # fmt: skip
     status = refusal.status if refusal else 200
     return page(request, "playground/playground.html", status_code=status, **shown)

@@ -8,11 +8,14 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from api.app_state import AppState
 from api.renders.rules import NO_UPLOAD, NO_URL_BUT_A_NAME
+from api.renders.service import request_hash
+from api.shapes import Shape
 from console.playground.defaults import shown_fields
 from console.uploads import ShownUpload
 from farm_core.errors import BadRequest, Conflict
@@ -31,7 +34,7 @@ _NO_UPLOAD: Final = "is an upload that has expired or that belongs to another ac
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FormField:
     """A field of the form. `value` is the entered value. `designed` is the document's value, if known."""
 
     id: str
@@ -74,6 +77,14 @@ def values_of(template: Template, form: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
+def idempotency_key(once: object, wanted: Shape) -> str | None:
+    """Return the key of a form's request, so that the form creates nothing new if it is sent again unchanged.
+
+    `once`: the random value in the form, without which there is no key.
+    """
+    return f"console-{sha256(f'{once} {request_hash(wanted)}'.encode()).hexdigest()}" if once else None
+
+
 def check_version(template: Template, form: Mapping[str, Any]) -> None:
     """Raise Conflict if the form's page shows another version of the template."""
     if form.get("version", str(template.version)) != str(template.version):
@@ -82,15 +93,15 @@ def check_version(template: Template, form: Mapping[str, Any]) -> None:
         )
 
 
-def entries(
+def form_fields(
     template: Template, values: Mapping[str, Any], designed: Mapping[str, str], faults: Sequence[tuple[str, str]],
     uploads: Mapping[str, ShownUpload],
-) -> list[Entry]:  # fmt: skip
+) -> list[FormField]:  # fmt: skip
     """Return the form's fields with the values, their faults and their uploads."""
     found = dict(reversed(list(faults)))
     shown = {field.id: _shown(values.get(field.id, designed.get(field.id, ""))) for field in fields_of(template)}
     return [
-        Entry(
+        FormField(
             field.id, field.label, field.kind, field.required, shown[field.id], designed.get(field.id, ""),
             found.get(field.id), uploads.get(shown[field.id]) if field.kind in MEDIA_KINDS else None,
         )
