@@ -12,7 +12,7 @@ import skia
 
 from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import shown_style
 from gpu_renderer.content.svg.shapes import path_of
 from gpu_renderer.content.svg.values import Viewport, box_matrix, length, origin, placement, transform
@@ -23,14 +23,14 @@ _CLOSEST, _FARTHEST = "closest-side", "farthest-side"
 _FOLLOWING: Final = 4
 
 
-def clip_outline(scene: Scene, clip: Element, frame: Frame, bounds: skia.Rect) -> skia.Path:
+def clip_outline(scene: SvgScene, clip: Element, state: ElementState, bounds: skia.Rect) -> skia.Path:
     """Return the outline of a `clipPath`, in the user space of the element that it clips."""
     style = scene.cascade.in_place(clip)
-    outline = _children_outline(scene, clip, frame.inside(style))
+    outline = _children_outline(scene, clip, state.inside(style))
     if clip.get("clipPathUnits") == "objectBoundingBox":
         outline.transform(box_matrix(bounds))
     outline.transform(transform(style.get("transform")))
-    return _clipped(scene, clip, frame, bounds, outline)
+    return _clipped(scene, clip, state, bounds, outline)
 
 
 def basic_shape(text: str, box_of: Callable[[str], skia.Rect], em: float) -> skia.Path | None:
@@ -163,47 +163,49 @@ _CLIP = re.compile(
 )
 
 
-def _children_outline(scene: Scene, parent: Element, frame: Frame) -> skia.Path:
+def _children_outline(scene: SvgScene, parent: Element, state: ElementState) -> skia.Path:
     """Return the union of the children's outlines. A child's holes do not cut the others."""
     union = skia.Path()
-    for child in children(parent) if frame.depth < DEPTH_MAX else ():
-        style = scene.cascade.computed(child, frame.style)
+    for child in children(parent) if state.depth < DEPTH_MAX else ():
+        style = scene.cascade.computed(child, state.style)
         if style.get("display") == "none" or style.get("visibility", "visible") != "visible":
             continue
-        path = _child_outline(scene, child, frame.inside(style))
+        path = _child_outline(scene, child, state.inside(style))
         union = path if union.isEmpty() else _operated(scene, union, path, skia.PathOp.kUnion_PathOp)
     return union
 
 
-def _child_outline(scene: Scene, child: Element, frame: Frame) -> skia.Path:
+def _child_outline(scene: SvgScene, child: Element, state: ElementState) -> skia.Path:
     is_use = name_of(child) == "use"
-    path = _used_outline(scene, child, frame) if is_use else skia.Path(scene.geometry(child, frame))
-    even_odd = frame.style.get("clip-rule") == "evenodd"
+    path = _used_outline(scene, child, state) if is_use else skia.Path(scene.geometry(child, state))
+    even_odd = state.style.get("clip-rule") == "evenodd"
     path.setFillType(skia.PathFillType.kEvenOdd if even_odd else skia.PathFillType.kWinding)
-    path = _clipped(scene, child, frame, path.computeTightBounds(), path)
-    path.transform(placement(frame.style, frame.viewport, path.computeTightBounds))
+    path = _clipped(scene, child, state, path.computeTightBounds(), path)
+    path.transform(placement(state.style, state.viewport, path.computeTightBounds))
     return path
 
 
-def _used_outline(scene: Scene, use: Element, frame: Frame) -> skia.Path:
+def _used_outline(scene: SvgScene, use: Element, state: ElementState) -> skia.Path:
     target = scene.document.linked(use)
-    if target is None or frame.depth > DEPTH_MAX:
+    if target is None or state.depth > DEPTH_MAX:
         return skia.Path()
-    path = _child_outline(scene, target, frame.inside(scene.cascade.computed(target, shown_style(frame.style, target))))
-    path.offset(length(use.get("x"), frame.viewport.width), length(use.get("y"), frame.viewport.height))
+    path = _child_outline(scene, target, state.inside(scene.cascade.computed(target, shown_style(state.style, target))))
+    path.offset(length(use.get("x"), state.viewport.width), length(use.get("y"), state.viewport.height))
     return path
 
 
-def _clipped(scene: Scene, element: Element, frame: Frame, bounds: skia.Rect, outline: skia.Path) -> skia.Path:
+def _clipped(
+    scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, outline: skia.Path
+) -> skia.Path:
     """Return the outline cut by the element's own clip path."""
     inner = scene.document.referred(scene.cascade.computed(element, {}).get("clip-path"))
-    if inner is None or frame.depth > DEPTH_MAX:
+    if inner is None or state.depth > DEPTH_MAX:
         return outline
-    cut = clip_outline(scene, inner, frame.inside(frame.style), bounds)
+    cut = clip_outline(scene, inner, state.inside(state.style), bounds)
     return _operated(scene, outline, cut, skia.PathOp.kIntersect_PathOp)
 
 
-def _operated(scene: Scene, one: skia.Path, two: skia.Path, operation: skia.PathOp) -> skia.Path:
+def _operated(scene: SvgScene, one: skia.Path, two: skia.Path, operation: skia.PathOp) -> skia.Path:
     scene.budget.spend(Cost.crossings, _crossings(one, two))
     try:
         return skia.Op(one, two, operation)

@@ -15,7 +15,7 @@ from gpu_renderer.content.svg.filter_functions import filter_list, function_filt
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
 from gpu_renderer.content.svg.masking import draw_masks, masks_of
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
 from gpu_renderer.content.svg.strokes import (
@@ -51,7 +51,7 @@ _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "cl
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
 
 
-class Drawing(Scene):
+class Drawing(SvgScene):
     """The drawing of one document."""
 
     def draw(self, canvas: skia.Canvas, size: SvgSize) -> None:
@@ -67,76 +67,76 @@ class Drawing(Scene):
         canvas.concat(
             fitted(root, width, height) if view_box(root) else skia.Matrix.Scale(width / box[2], height / box[3])
         )
-        frame = Frame(style, Viewport(box[2], box[3]))
+        state = ElementState(style, Viewport(box[2], box[3]))
         if color := color_of(style.get("background-color") or style.get("background") or "none", style):
             canvas.drawColor(skia.Color4f(*color))
         elif "gradient(" in style.get("background", ""):
             self._warn_about_functions("background", style)
-        self._composed(root, canvas, frame, lambda: self.draw_children(root, canvas, frame))
+        self._composed(root, canvas, state, lambda: self.draw_children(root, canvas, state))
 
-    def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
+    def draw_children(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
         """Draw an element's children in order."""
         for child in shown_children(element):
-            self._draw(child, canvas, frame)
+            self._draw(child, canvas, state)
 
-    def geometry(self, element: Element, frame: Frame) -> skia.Path:
+    def geometry(self, element: Element, state: ElementState) -> skia.Path:
         """Return the outline of a shape or text in its own user space. Other elements give an empty one."""
         if name_of(element) in SHAPES:
-            return shape_path(element, frame)
+            return shape_path(element, state)
         path = skia.Path()
         if name_of(element) == "text":
-            for lettering in letterings(self, element, frame):
+            for lettering in letterings(self, element, state):
                 path.addPath(lettering.path, 0, 0)
         return path
 
-    def _bounds(self, element: Element, frame: Frame, *, with_stroke: bool = False) -> skia.Rect:
+    def _bounds(self, element: Element, state: ElementState, *, with_stroke: bool = False) -> skia.Rect:
         """Return the box of an element's geometry in its own user space, empty without geometry."""
         if name_of(element) in (*_CONTAINERS, "svg", "use"):
-            return self._children_bounds(element, frame, with_stroke=with_stroke)
+            return self._children_bounds(element, state, with_stroke=with_stroke)
         if name_of(element) == "image":
-            return skia.Rect.MakeXYWH(*_rectangle(element, frame.viewport))
+            return skia.Rect.MakeXYWH(*_rectangle(element, state.viewport))
         if name_of(element) == "text":
-            box = text_box(letterings(self, element, frame))
-            return box.makeOutset(*(stroke_width(frame.style, frame.viewport) / 2,) * 2) if with_stroke else box
-        path = self.geometry(element, frame)
-        return (stroked(path, frame.style, frame.viewport) if with_stroke else path).computeTightBounds()
+            box = text_box(letterings(self, element, state))
+            return box.makeOutset(*(stroke_width(state.style, state.viewport) / 2,) * 2) if with_stroke else box
+        path = self.geometry(element, state)
+        return (stroked(path, state.style, state.viewport) if with_stroke else path).computeTightBounds()
 
-    def _children_bounds(self, element: Element, frame: Frame, *, with_stroke: bool) -> skia.Rect:
+    def _children_bounds(self, element: Element, state: ElementState, *, with_stroke: bool) -> skia.Rect:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
-        outer = frame.style if target is None else shown_style(frame.style, target)
+        outer = state.style if target is None else shown_style(state.style, target)
         for child in [target] if target is not None else children(element):
-            if frame.depth < DEPTH_MAX and name_of(child) not in _SILENT:
+            if state.depth < DEPTH_MAX and name_of(child) not in _SILENT:
                 style = self.cascade.computed(child, outer)
-                inside = frame.inside(style)
+                inside = state.inside(style)
                 box = self._bounds(child, inside)
-                matrix = placement(style, frame.viewport, partial(skia.Rect, box))
+                matrix = placement(style, state.viewport, partial(skia.Rect, box))
                 found.join(matrix.mapRect(self._bounds(child, inside, with_stroke=True) if with_stroke else box))
         if target is not None:
             found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
         return found
 
-    def _draw(self, element: Element, canvas: skia.Canvas, outer: Frame) -> None:
+    def _draw(self, element: Element, canvas: skia.Canvas, outer: ElementState) -> None:
         name = name_of(element)
         if outer.depth > DEPTH_MAX or name in _SILENT or not name:
             return
-        frame = outer.inside(self.cascade.computed(element, outer.style))
-        if frame.style.get("display") == "none":
+        state = outer.inside(self.cascade.computed(element, outer.style))
+        if state.style.get("display") == "none":
             return
         paint = _PAINTERS.get(name)
         if paint is None:
             self.warn(f"The SVG element <{name}> is not drawn.")
             return
-        self._composed(element, canvas, frame, lambda: paint(self, element, canvas, frame))
+        self._composed(element, canvas, state, lambda: paint(self, element, canvas, state))
 
-    def _composed(self, element: Element, canvas: skia.Canvas, frame: Frame, paint: Callable[[], None]) -> None:
+    def _composed(self, element: Element, canvas: skia.Canvas, state: ElementState, paint: Callable[[], None]) -> None:
         """Paint inside the element's transform, clip, opacity, mask and filter."""
-        style, depth = frame.style, canvas.save()
+        style, depth = state.style, canvas.save()
         if element is not self.document.root:
-            canvas.concat(placement(style, frame.viewport, lambda: self._bounds(element, frame)))
+            canvas.concat(placement(style, state.viewport, lambda: self._bounds(element, state)))
         needs_bounds = any(style.get(key, "none") != "none" for key in ("clip-path", "mask", "filter"))
-        bounds = self._bounds(element, frame) if needs_bounds else skia.Rect.MakeEmpty()
-        outline = self._clip(element, frame, bounds)
+        bounds = self._bounds(element, state) if needs_bounds else skia.Rect.MakeEmpty()
+        outline = self._clip(element, state, bounds)
         if outline is not None:
             canvas.clipPath(outline, skia.ClipOp.kIntersect, True)
         masks = masks_of(self, style)
@@ -146,25 +146,25 @@ class Drawing(Scene):
         if opacity < 1 or is_apart or mode != skia.BlendMode.kSrcOver:
             self.budget.spend_layer(canvas)
             canvas.saveLayer(None, skia.Paint(Alphaf=opacity, BlendMode=mode))
-        self._filtered(style.get("filter", "none"), canvas, frame, bounds, paint)
+        self._filtered(style.get("filter", "none"), canvas, state, bounds, paint)
         if masks:
-            draw_masks(self, masks, canvas, frame, bounds)
+            draw_masks(self, masks, canvas, state, bounds)
         canvas.restoreToCount(depth)
 
-    def _clip(self, element: Element, frame: Frame, bounds: skia.Rect) -> skia.Path | None:
+    def _clip(self, element: Element, state: ElementState, bounds: skia.Rect) -> skia.Path | None:
         """Return the outline that clips an element, or None if it is not clipped."""
-        value = frame.style.get("clip-path", "none")
+        value = state.style.get("clip-path", "none")
         if (wanted := self.document.referred(value)) is not None:
-            return clip_outline(self, wanted, frame, bounds)
+            return clip_outline(self, wanted, state, bounds)
 
         def box_of(word: str) -> skia.Rect:
             if word == "view-box":
-                return skia.Rect.MakeWH(*frame.viewport)
-            return bounds if word in _FILL_BOXES else self._bounds(element, frame, with_stroke=True)
+                return skia.Rect.MakeWH(*state.viewport)
+            return bounds if word in _FILL_BOXES else self._bounds(element, state, with_stroke=True)
 
-        shape = basic_shape(value, box_of, font_size(frame.style))
+        shape = basic_shape(value, box_of, font_size(state.style))
         if shape is None:
-            self._warn_about_functions("clip-path", frame.style)
+            self._warn_about_functions("clip-path", state.style)
         return shape
 
     def _warn_about_functions(self, name: str, style: Style) -> None:
@@ -174,7 +174,7 @@ class Drawing(Scene):
             self.warn(f"The {name} {value[:60]!r} of an SVG document is not drawn.")
 
     def _filtered(
-        self, value: str, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect, paint: Callable[[], None]
+        self, value: str, canvas: skia.Canvas, state: ElementState, bounds: skia.Rect, paint: Callable[[], None]
     ) -> None:
         """Paint through the filters of the property.
 
@@ -182,20 +182,20 @@ class Drawing(Scene):
         """
         found = filter_list(value)
         if not found:
-            self._warn_about_functions("filter", frame.style)
+            self._warn_about_functions("filter", state.style)
         depth = canvas.save()
         for name, inside in reversed(found):
             if name == "url":
-                if not self._open_filter(self.document.referred(f"url({inside})"), canvas, frame, bounds):
+                if not self._open_filter(self.document.referred(f"url({inside})"), canvas, state, bounds):
                     break
-            elif (made := function_filter(name, inside, frame.style)) is not None:
+            elif (made := function_filter(name, inside, state.style)) is not None:
                 self.budget.spend_layer(canvas, BLUR_WORK if is_blurring(name) else LAYER_WORK)
                 canvas.saveLayer(None, skia.Paint(ImageFilter=made))
         else:
             paint()
         canvas.restoreToCount(depth)
 
-    def _open_filter(self, wanted: Element | None, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> bool:
+    def _open_filter(self, wanted: Element | None, canvas: skia.Canvas, state: ElementState, bounds: skia.Rect) -> bool:
         """Open the layer of a `filter` element, if there is one.
 
         Return False if the filter shows nothing, for example without primitives.
@@ -205,26 +205,26 @@ class Drawing(Scene):
         if next(children(wanted), None) is None:
             return False
         self.budget.spend_layer(canvas)
-        canvas.clipRect(filter_region(wanted, bounds, frame.viewport))
-        chain = image_filter(self, wanted, frame, bounds, canvas)
+        canvas.clipRect(filter_region(wanted, bounds, state.viewport))
+        chain = image_filter(self, wanted, state, bounds, canvas)
         canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
         return True
 
-    def _draw_shape(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
-        path = shape_path(element, frame)
+    def _draw_shape(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
+        path = shape_path(element, state)
         self.budget.spend_crossings(path)
         marked = element if name_of(element) in ("path", "line", "polyline", "polygon") else None
-        self._paint_outline(path, canvas, frame, dash_scale=path_length_scale(element, path), marked=marked)
+        self._paint_outline(path, canvas, state, dash_scale=path_length_scale(element, path), marked=marked)
 
-    def _draw_text(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
-        found = letterings(self, element, frame)
+    def _draw_text(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
+        found = letterings(self, element, state)
         box = text_box(found)
         for lettering in found:
             depth = canvas.save()
             if lettering.opacity < 1:
                 self.budget.spend_layer(canvas)
                 canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
-            smooth = lettering.frame._replace(style=lettering.frame.style | {"shape-rendering": "auto"})
+            smooth = lettering.state._replace(style=lettering.state.style | {"shape-rendering": "auto"})
             self._paint_outline(lettering.path, canvas, smooth, box)
             draw_pictures(lettering, canvas)
             canvas.restoreToCount(depth)
@@ -233,13 +233,13 @@ class Drawing(Scene):
         self,
         path: skia.Path,
         canvas: skia.Canvas,
-        frame: Frame,
+        state: ElementState,
         bounds: skia.Rect | None = None,
         dash_scale: float = 1.0,
         marked: Element | None = None,
     ) -> None:
         """Paint an element's fill, stroke and markers in the order of `paint-order`."""
-        style = frame.style
+        style = state.style
         if style.get("visibility", "visible") != "visible" or path.isEmpty():
             return
         even_odd = style.get("fill-rule") == "evenodd"
@@ -248,55 +248,57 @@ class Drawing(Scene):
         stated = [kind for kind in style.get("paint-order", "").split() if kind in _PAINT_ORDER]
         for kind in dict.fromkeys((*stated, *_PAINT_ORDER)):
             if kind == "markers" and marked is not None:
-                draw_markers(self, marked, path, canvas, frame)
-            if kind == "markers" or (paint := paint_of(self, kind, frame, box)) is None:
+                draw_markers(self, marked, path, canvas, state)
+            if kind == "markers" or (paint := paint_of(self, kind, state, box)) is None:
                 continue
             self.budget.spend_painted(canvas, box)
             if kind == "fill":
                 canvas.drawPath(path, paint)
             else:
-                spend_dashes(self.budget, path, style, frame.viewport, dash_scale, canvas)
-                draw_stroke(path, as_stroke(paint, style, frame.viewport, dash_scale), style, canvas)
+                spend_dashes(self.budget, path, style, state.viewport, dash_scale, canvas)
+                draw_stroke(path, as_stroke(paint, style, state.viewport, dash_scale), style, canvas)
 
-    def _draw_use(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
+    def _draw_use(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
         target = self.document.linked(element)
         if target is None:
             return
-        canvas.translate(*_rectangle(element, frame.viewport)[:2])
-        frame = frame._replace(style=shown_style(frame.style, target))
+        canvas.translate(*_rectangle(element, state.viewport)[:2])
+        state = state._replace(style=shown_style(state.style, target))
         if name_of(target) not in ("symbol", "svg"):
-            self._draw(target, canvas, frame)
+            self._draw(target, canvas, state)
             return
-        inner = frame.inside(self.cascade.computed(target, frame.style))
+        inner = state.inside(self.cascade.computed(target, state.style))
         if inner.depth <= DEPTH_MAX and inner.style.get("display") != "none":
             self._composed(target, canvas, inner, lambda: self._draw_viewport(target, canvas, inner, element))
 
-    def _draw_viewport(self, element: Element, canvas: skia.Canvas, frame: Frame, use: Element | None = None) -> None:
+    def _draw_viewport(
+        self, element: Element, canvas: skia.Canvas, state: ElementState, use: Element | None = None
+    ) -> None:
         """Draw an element's children in its own viewport. Width and height of a `use` override those of the element."""
         width, height = (
             length((use.get(name) if use is not None else None) or element.get(name) or "100%", reference)
-            for name, reference in zip(("width", "height"), frame.viewport, strict=True)
+            for name, reference in zip(("width", "height"), state.viewport, strict=True)
         )
         box, stated = view_box(element), numbers(element.get("viewBox"))
         is_collapsed = len(stated) == 4 and min(stated[2:]) == 0
         if width <= 0 or height <= 0 or is_collapsed:
             return
         canvas.save()
-        canvas.translate(*_rectangle(element, frame.viewport)[:2])
-        if frame.style.get("overflow", "hidden") not in ("visible", "auto"):
+        canvas.translate(*_rectangle(element, state.viewport)[:2])
+        if state.style.get("overflow", "hidden") not in ("visible", "auto"):
             canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
         canvas.concat(fitted(element, width, height))
         viewport = Viewport(*box[2:]) if box else Viewport(width, height)
-        self.draw_children(element, canvas, frame.inside(frame.style, viewport))
+        self.draw_children(element, canvas, state.inside(state.style, viewport))
         canvas.restore()
 
-    def _draw_image(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
+    def _draw_image(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
         """Draw a picture that is embedded in the document. Raises MediaUndecodable over budget."""
         picture = self._picture(href(element))
         if picture is None:
             self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
             return
-        x, y, width, height = _rectangle(element, frame.viewport)
+        x, y, width, height = _rectangle(element, state.viewport)
         if element.get("height") in (None, "auto"):
             height = width * picture.height() / picture.width() if element.get("width") else picture.height()
         if element.get("width") in (None, "auto"):
@@ -308,7 +310,7 @@ class Drawing(Scene):
         canvas.translate(x, y)
         box = (0.0, 0.0, float(picture.width()), float(picture.height()))
         canvas.concat(fitted_box(box, element.get("preserveAspectRatio"), width, height))
-        is_pixelated = frame.style.get("image-rendering") in ("pixelated", "crisp-edges", "optimizeSpeed")
+        is_pixelated = state.style.get("image-rendering") in ("pixelated", "crisp-edges", "optimizeSpeed")
         mode = skia.FilterMode.kNearest if is_pixelated else skia.FilterMode.kLinear
         canvas.drawImage(picture, 0, 0, skia.SamplingOptions(mode))
         canvas.restore()
@@ -325,7 +327,7 @@ class Drawing(Scene):
             return None
 
 
-_PAINTERS: dict[str, Callable[[Drawing, Element, skia.Canvas, Frame], None]] = {
+_PAINTERS: dict[str, Callable[[Drawing, Element, skia.Canvas, ElementState], None]] = {
     **dict.fromkeys(SHAPES, Drawing._draw_shape),
     **dict.fromkeys(_CONTAINERS, Drawing.draw_children),
     "text": Drawing._draw_text,

@@ -10,7 +10,7 @@ import skia
 
 from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.svg.values import UNIT, Viewport, fraction, length, numbers
 from gpu_renderer.content.vector import css
@@ -67,14 +67,14 @@ def filter_region(element: Element, bounds: skia.Rect, viewport: Viewport) -> sk
 
 
 def image_filter(
-    scene: Scene, element: Element, frame: Frame, bounds: skia.Rect, canvas: skia.Canvas
+    scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, canvas: skia.Canvas
 ) -> skia.ImageFilter | None:
     """Return the whole chain as one filter, or None if it leaves the source unchanged.
 
     An unknown primitive passes its input on. `canvas`: clipped to the filter's region. The budget is charged for
     drawing the chain there.
     """
-    chain = _Chain(scene, element, frame, bounds, canvas.getTotalMatrix().mapRadius(1.0))
+    chain = _Chain(scene, element, state, bounds, canvas.getTotalMatrix().mapRadius(1.0))
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
         scene.budget.spend(Cost.filters)
         chain.add(primitive)
@@ -87,17 +87,17 @@ def image_filter(
 class _Chain:
     """Results of primitives by name, while the primitives are read in order. None is the source graphic."""
 
-    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: skia.Rect, scale: float) -> None:
+    def __init__(self, scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, scale: float) -> None:
         self._scene = scene
         self._scale = scale
-        self._viewport = frame.viewport
+        self._viewport = state.viewport
         self._outer_style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
         self._box = bounds if in_box else None
         self._units: tuple[float, float] = (bounds.width(), bounds.height()) if in_box else (1.0, 1.0)
         self._results: dict[str, _Result] = {}
         self.last: _Result = None
-        self._whole = filter_region(element, bounds, frame.viewport)
+        self._whole = filter_region(element, bounds, state.viewport)
         self._regions: dict[skia.ImageFilter, skia.Rect] = {}
         self._work: dict[_Result, float] = {None: 0.0}
         """Painted pixels per pixel of a result, including its inputs: Skia draws an input again for each use."""

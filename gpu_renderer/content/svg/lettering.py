@@ -11,7 +11,7 @@ from typing import NamedTuple
 import skia
 
 from gpu_renderer.content.svg.document import Element
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.text_content import Owners, Piece, pieces_of
 from gpu_renderer.content.svg.values import Style, font_size, fraction, length
 from gpu_renderer.content.text import families
@@ -40,7 +40,7 @@ _LINE_THICKNESS = 0.1
 class Lettering:
     """A run of glyphs of one style, or a decoration line: one path in user space, and the glyphs that are pictures (emoji)."""
 
-    frame: Frame
+    state: ElementState
     path: skia.Path
     box: skia.Rect
     """Union of the glyph cells, which defines the box of the text."""
@@ -57,9 +57,9 @@ class _Extent(NamedTuple):
     x_height: float
 
 
-def letterings(scene: Scene, element: Element, frame: Frame) -> list[Lettering]:
-    """Return the runs of a `text` element in drawing order. `frame` carries the element's own style."""
-    pieces = pieces_of(scene, element, frame)
+def letterings(scene: SvgScene, element: Element, state: ElementState) -> list[Lettering]:
+    """Return the runs of a `text` element in drawing order. `state` carries the element's own style."""
+    pieces = pieces_of(scene, element, state)
     _fit(pieces, scene.fonts)
     found: list[Lettering] = []
     pen = (0.0, 0.0)
@@ -79,7 +79,7 @@ def text_box(found: list[Lettering]) -> skia.Rect:
 
 def draw_pictures(lettering: Lettering, canvas: skia.Canvas) -> None:
     """Draw the glyphs that are pictures, with the opacity of the fill."""
-    style = lettering.frame.style
+    style = lettering.state.style
     if style.get("fill") == "none" or style.get("visibility", "visible") != "visible":
         return
     paint = skia.Paint(Alphaf=fraction(style.get("fill-opacity"), 1.0))
@@ -122,7 +122,7 @@ def _placed_runs(
     start, y = (0.0, 0.0) if track else pen
     start, y = (start if first.x is None else first.x), (y if first.y is None or track else first.y)
     width = sum(_advance(piece, fonts) + piece.dx for piece in chunk) - chunk[-1].spread
-    x = start - _anchored(first.frame.style) * width
+    x = start - _anchored(first.state.style) * width
     found: list[Lettering] = []
     for piece in chunk:
         x, y = x + piece.dx, y + piece.dy
@@ -142,15 +142,15 @@ def _anchored(style: Style) -> float:
 
 def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Lettering]:
     """Return the glyphs of a piece, with decoration lines below and above them."""
-    chain = _chain(piece.frame.style, fonts)
+    chain = _chain(piece.state.style, fonts)
     extent = _extent(chain)
-    lettering = _glyphs(piece, x, y + _baseline(piece.frame, piece.owners, extent), chain, extent)
+    lettering = _glyphs(piece, x, y + _baseline(piece.state, piece.owners, extent), chain, extent)
     below: list[Lettering] = []
     above: list[Lettering] = []
-    for _, frame in piece.owners if piece.track is None else ():
-        for line, top, thickness in _lines(frame.style, extent, font_size(piece.frame.style)):
+    for _, state in piece.owners if piece.track is None else ():
+        for line, top, thickness in _lines(state.style, extent, font_size(piece.state.style)):
             path = skia.Path().addRect(skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness))
-            drawn = Lettering(frame, path, lettering.box, lettering.opacity)
+            drawn = Lettering(state, path, lettering.box, lettering.opacity)
             (above if line == "line-through" else below).append(drawn)
     return [*below, lettering, *above]
 
@@ -174,11 +174,11 @@ def _extent(chain: FontChain) -> _Extent:
     return _Extent(found.ascender / face.units_per_em, -found.descender / face.units_per_em, face.x_height)
 
 
-def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:
+def _baseline(state: ElementState, owners: Owners, extent: _Extent) -> float:
     """Return the distance of the alphabetic baseline below the pen, user units."""
-    named = frame.style.get("alignment-baseline") if len(owners) > 1 else None
+    named = state.style.get("alignment-baseline") if len(owners) > 1 else None
     if named in (None, "auto", "baseline"):
-        named = frame.style.get("dominant-baseline")
+        named = state.style.get("dominant-baseline")
     heights = {
         "middle": extent.x_height / 2,
         "central": (extent.ascent - extent.descent) / 2,
@@ -188,7 +188,7 @@ def _baseline(frame: Frame, owners: Owners, extent: _Extent) -> float:
         **dict.fromkeys(("text-after-edge", "after-edge", "ideographic"), -extent.descent),
     }
     shift = sum(_shift(owner.style, extent) for _, owner in owners[1:])
-    return heights.get(named or "auto", 0.0) * font_size(frame.style) - shift
+    return heights.get(named or "auto", 0.0) * font_size(state.style) - shift
 
 
 def _shift(style: Style, extent: _Extent) -> float:
@@ -203,7 +203,7 @@ def _shift(style: Style, extent: _Extent) -> float:
 
 
 def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
-    path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.frame.style)
+    path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.state.style)
     pictures: list[tuple[skia.Matrix, Placed]] = []
     measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
     for glyph, pen in _paints(piece, chain):
@@ -221,8 +221,8 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
             moved = skia.Path(outline)
             moved.transform(matrix)
             path.addPath(moved, 0, 0)
-    opacity = math.prod(fraction(frame.style.get("opacity"), 1.0) for _, frame in piece.owners[1:])
-    return Lettering(piece.frame, path, box, opacity, tuple(pictures))
+    opacity = math.prod(fraction(state.style.get("opacity"), 1.0) for _, state in piece.owners[1:])
+    return Lettering(piece.state, path, box, opacity, tuple(pictures))
 
 
 def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, advance: float) -> skia.Matrix | None:
@@ -243,7 +243,7 @@ def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, 
 
 
 def _paints(piece: Piece, chain: FontChain) -> Iterator[tuple[Glyph, float]]:
-    style, size = piece.frame.style, font_size(piece.frame.style)
+    style, size = piece.state.style, font_size(piece.state.style)
     spacing = _spacing(style, "letter-spacing") + piece.spread
     words = _spacing(style, "word-spacing")
     pen = 0.0
@@ -256,12 +256,12 @@ def _paints(piece: Piece, chain: FontChain) -> Iterator[tuple[Glyph, float]]:
 
 
 def _advance(piece: Piece, fonts: Fonts) -> float:
-    paints = list(_paints(piece, _chain(piece.frame.style, fonts)))
+    paints = list(_paints(piece, _chain(piece.state.style, fonts)))
     if not paints:
         return 0.0
     glyph, pen = paints[-1]
-    spacing = _spacing(piece.frame.style, "letter-spacing") + piece.spread
-    return (pen + glyph.advance * font_size(piece.frame.style) + spacing) * piece.stretch
+    spacing = _spacing(piece.state.style, "letter-spacing") + piece.spread
+    return (pen + glyph.advance * font_size(piece.state.style) + spacing) * piece.stretch
 
 
 def _spacing(style: Style, name: str) -> float:

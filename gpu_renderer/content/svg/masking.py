@@ -10,7 +10,7 @@ import skia
 from gpu_renderer.content.svg.budget import LAYER_WORK, MASK_WORK
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.filters import filter_region
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.values import Style, box_matrix
 
 _OPERATORS: Final = {
@@ -30,7 +30,7 @@ class Mask(NamedTuple):
     operator: skia.BlendMode
 
 
-def masks_of(scene: Scene, style: Style) -> list[Mask]:
+def masks_of(scene: SvgScene, style: Style) -> list[Mask]:
     """Return the layers of an element's mask, topmost first. Other kinds of mask give a warning."""
     found: list[Mask] = []
     if "mask" not in style:
@@ -47,30 +47,30 @@ def masks_of(scene: Scene, style: Style) -> list[Mask]:
     return found
 
 
-def draw_masks(scene: Scene, masks: list[Mask], canvas: skia.Canvas, frame: Frame, bounds: skia.Rect) -> None:
+def draw_masks(scene: SvgScene, masks: list[Mask], canvas: skia.Canvas, state: ElementState, bounds: skia.Rect) -> None:
     """Multiply the open layer by the coverage of the masks. `bounds`: box of the masked element."""
     if len(masks) == 1:
-        _draw_mask(scene, masks[0], skia.BlendMode.kDstIn, canvas, frame, bounds)
+        _draw_mask(scene, masks[0], skia.BlendMode.kDstIn, canvas, state, bounds)
         return
     scene.budget.spend_layer(canvas, LAYER_WORK)
     canvas.saveLayer(None, skia.Paint(BlendMode=skia.BlendMode.kDstIn))
     *upper, lowest = masks
-    _draw_mask(scene, lowest, skia.BlendMode.kSrcOver, canvas, frame, bounds)
+    _draw_mask(scene, lowest, skia.BlendMode.kSrcOver, canvas, state, bounds)
     for mask in reversed(upper):
-        _draw_mask(scene, mask, mask.operator, canvas, frame, bounds)
+        _draw_mask(scene, mask, mask.operator, canvas, state, bounds)
     canvas.restore()
 
 
 def _draw_mask(
-    scene: Scene, mask: Mask, mode: skia.BlendMode, canvas: skia.Canvas, frame: Frame, bounds: skia.Rect
+    scene: SvgScene, mask: Mask, mode: skia.BlendMode, canvas: skia.Canvas, state: ElementState, bounds: skia.Rect
 ) -> None:
     style = scene.cascade.in_place(mask.element)
     scene.budget.spend_layer(canvas, MASK_WORK)
     canvas.saveLayer(None, skia.Paint(BlendMode=mode, ColorFilter=_coverage_filter(style, mask.kind)))
-    canvas.clipRect(filter_region(mask.element, bounds, frame.viewport))
+    canvas.clipRect(filter_region(mask.element, bounds, state.viewport))
     if mask.element.get("maskContentUnits") == "objectBoundingBox":
         canvas.concat(box_matrix(bounds))
-    scene.draw_children(mask.element, canvas, frame.inside(style))
+    scene.draw_children(mask.element, canvas, state.inside(style))
     canvas.restore()
 
 

@@ -14,19 +14,19 @@ from gpu_renderer.content.svg.values import Style, Viewport
 from gpu_renderer.content.text.families import Fonts
 
 
-class Frame(NamedTuple):
-    """Inherited style, reference of percentages, and nesting depth of an element."""
+class ElementState(NamedTuple):
+    """State at an element: its style or the style that it inherits, the reference of percentages, and its nesting depth."""
 
     style: Style
     viewport: Viewport
     depth: int = 0
 
-    def inside(self, style: Style, viewport: Viewport | None = None) -> Frame:
-        """Return the frame of an element's children."""
-        return Frame(style, viewport or self.viewport, self.depth + 1)
+    def inside(self, style: Style, viewport: Viewport | None = None) -> ElementState:
+        """Return the state for an element's children."""
+        return ElementState(style, viewport or self.viewport, self.depth + 1)
 
 
-class Scene:
+class SvgScene:
     """Interface of the whole drawing to its parts. `fill` replaces all fills of shapes and texts."""
 
     def __init__(self, document: Document, fonts: Fonts, screen: Screen, fill: str | None = None) -> None:
@@ -40,10 +40,10 @@ class Scene:
         """Add a warning about an undrawn feature, once."""
         self.warnings.setdefault(line)
 
-    def draw_children(self, element: Element, canvas: skia.Canvas, frame: Frame) -> None:
+    def draw_children(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
         """Draw an element's children in order."""
         raise NotImplementedError
 
-    def geometry(self, element: Element, frame: Frame) -> skia.Path:
+    def geometry(self, element: Element, state: ElementState) -> skia.Path:
         """Return the outline of a shape or text in its own user space. Other elements give an empty one."""
         raise NotImplementedError

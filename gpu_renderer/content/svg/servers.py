@@ -6,7 +6,7 @@ import skia
 
 from gpu_renderer.content.svg.cascade import TREE
 from gpu_renderer.content.svg.document import Element, children, name_of
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.values import (
     UNIT,
     Style,
@@ -34,15 +34,15 @@ _OKLAB_PREFIXES = ("color(", "lab(", "lch(", "oklab(", "oklch(")
 _SPREADS = {"reflect": skia.TileMode.kMirror, "repeat": skia.TileMode.kRepeat}
 
 
-def paint_of(scene: Scene, kind: str, frame: Frame, bounds: skia.Rect) -> skia.Paint | None:
-    """Return the Skia paint of the `fill` or `stroke` of a frame's style, or None if it paints nothing."""
-    style, is_smooth = frame.style, not is_crisp(frame.style)
+def paint_of(scene: SvgScene, kind: str, state: ElementState, bounds: skia.Rect) -> skia.Paint | None:
+    """Return the Skia paint of the `fill` or `stroke` of the style of `state`, or None if it paints nothing."""
+    style, is_smooth = state.style, not is_crisp(state.style)
     value = style.get(kind, "black" if kind == "fill" else "none")
     value = style.get(f"-{value}", "none") if value.startswith("context-") else value
     opacity = fraction(style.get(f"{kind}-opacity"), 1.0)
     if value.startswith("url("):
         server = scene.document.referred(value)
-        shader = None if server is None else _Server(scene, server, frame, bounds).shader()
+        shader = None if server is None else _Server(scene, server, state, bounds).shader()
         if shader is not None:
             return skia.Paint(Shader=shader, AntiAlias=is_smooth, Alphaf=opacity)
         value = value.partition(")")[2].strip() or "none"
@@ -79,8 +79,8 @@ def color_of(value: str, style: Style) -> Rgba | None:
 class _Server:
     """A gradient or pattern for a box. Attributes that it does not state come from the elements that it links to."""
 
-    def __init__(self, scene: Scene, element: Element, frame: Frame, bounds: skia.Rect) -> None:
-        self._scene, self._frame, self._bounds = scene, frame, bounds
+    def __init__(self, scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect) -> None:
+        self._scene, self._frame, self._bounds = scene, state, bounds
         self._kind = name_of(element)
         self._chain: list[Element] = []
         while element is not None and len(self._chain) < _CHAIN_MAX:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import skia
 
 from gpu_renderer.content.svg.document import Element, name_of
-from gpu_renderer.content.svg.scene import Frame
+from gpu_renderer.content.svg.scene import ElementState
 from gpu_renderer.content.svg.values import NUMBER, font_size, length, numbers
 
 SHAPES = ("rect", "circle", "ellipse", "line", "polyline", "polygon", "path")
@@ -23,9 +23,9 @@ _ARGUMENTS = {
 """Argument pattern of each command."""
 
 
-def shape_path(element: Element, frame: Frame) -> skia.Path:
-    """Return the outline, empty if the geometry is not drawn. `frame` carries the element's own style."""
-    return _MAKERS[name_of(element)](_Geometry(element, frame))
+def shape_path(element: Element, state: ElementState) -> skia.Path:
+    """Return the outline, empty if the geometry is not drawn. `state` carries the element's own style."""
+    return _MAKERS[name_of(element)](_Geometry(element, state))
 
 
 def path_of(text: str) -> skia.Path:
@@ -38,9 +38,9 @@ def arc_joints(text: str) -> frozenset[int]:
     return frozenset(_PathReader(text).joints)
 
 
-def path_data(element: Element, frame: Frame) -> str:
+def path_data(element: Element, state: ElementState) -> str:
     """Return the path data of a `path`, from its attribute or from CSS. Other elements give an empty text."""
-    stated = _CSS_PATH.match(frame.style.get("d", ""))
+    stated = _CSS_PATH.match(state.style.get("d", ""))
     return "" if name_of(element) != "path" else stated[1] if stated else element.get("d") or ""
 
 
@@ -48,22 +48,22 @@ class _Geometry(NamedTuple):
     """Lengths of an element, from CSS or from attributes."""
 
     element: Element
-    frame: Frame
+    state: ElementState
 
     def x(self, name: str, default: float = 0.0) -> float:
-        return self._length(name, self.frame.viewport.width, default)
+        return self._length(name, self.state.viewport.width, default)
 
     def y(self, name: str, default: float = 0.0) -> float:
-        return self._length(name, self.frame.viewport.height, default)
+        return self._length(name, self.state.viewport.height, default)
 
     def diagonal(self, name: str) -> float:
-        return self._length(name, self.frame.viewport.diagonal, 0.0)
+        return self._length(name, self.state.viewport.diagonal, 0.0)
 
     def _length(self, name: str, reference: float, default: float) -> float:
         by_attribute = self.element.get(name)
-        if (text := self.frame.style.get(name)) is None and by_attribute:
+        if (text := self.state.style.get(name)) is None and by_attribute:
             text, default = by_attribute, 0.0  # an attribute that is not a length counts as 0, like `rx="auto"`
-        return length(text, reference, default, font_size(self.frame.style))
+        return length(text, reference, default, font_size(self.state.style))
 
 
 def _rect(geometry: _Geometry) -> skia.Path:

@@ -10,7 +10,7 @@ import skia
 
 from gpu_renderer.content.svg.budget import DEPTH_MAX, Budget
 from gpu_renderer.content.svg.document import Element
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import context_paints
 from gpu_renderer.content.svg.shapes import arc_joints, path_data
 from gpu_renderer.content.svg.values import Style, Viewport, degrees, fitted, font_size, length, view_box
@@ -97,16 +97,16 @@ def outline_length(path: skia.Path) -> float:
     return found
 
 
-def draw_markers(scene: Scene, element: Element, path: skia.Path, canvas: skia.Canvas, frame: Frame) -> None:
-    """Draw the markers that a frame's style names at the vertices of an element's path."""
-    names = {at: frame.style.get(f"marker-{at}", "none") for at in ("start", "mid", "end")}
-    if frame.depth > DEPTH_MAX or set(names.values()) == {"none"}:
+def draw_markers(scene: SvgScene, element: Element, path: skia.Path, canvas: skia.Canvas, state: ElementState) -> None:
+    """Draw the markers that the style of `state` names at the vertices of an element's path."""
+    names = {at: state.style.get(f"marker-{at}", "none") for at in ("start", "mid", "end")}
+    if state.depth > DEPTH_MAX or set(names.values()) == {"none"}:
         return
-    found = vertices(path, arc_joints(path_data(element, frame)))
+    found = vertices(path, arc_joints(path_data(element, state)))
     for index, vertex in enumerate(found):
         at = "start" if index == 0 else "end" if index == len(found) - 1 else "mid"
         if (marker := scene.document.referred(names[at])) is not None:
-            _draw_marker(scene, marker, vertex, canvas, frame, is_start=index == 0)
+            _draw_marker(scene, marker, vertex, canvas, state, is_start=index == 0)
 
 
 def vertices(path: skia.Path, joints: frozenset[int] = frozenset()) -> list[Vertex]:
@@ -165,15 +165,15 @@ def _direction(points: list[Point], sign: float = 1.0) -> Point | None:
 
 
 def _draw_marker(
-    scene: Scene, marker: Element, vertex: Vertex, canvas: skia.Canvas, frame: Frame, *, is_start: bool
+    scene: SvgScene, marker: Element, vertex: Vertex, canvas: skia.Canvas, state: ElementState, *, is_start: bool
 ) -> None:
-    view = frame.viewport
+    view = state.viewport
     width, height = (
         length(marker.get("markerWidth"), view.width, 3.0),
         length(marker.get("markerHeight"), view.height, 3.0),
     )
     in_strokes = (marker.get("markerUnits") or "strokeWidth") == "strokeWidth"
-    scale = _stroke_width(frame.style, frame.viewport) if in_strokes else 1.0
+    scale = _stroke_width(state.style, state.viewport) if in_strokes else 1.0
     inner, box = fitted(marker, width, height), view_box(marker)
     reference = inner.mapPoints(
         [skia.Point(length(marker.get("refX"), view.width), length(marker.get("refY"), view.height))]
@@ -188,7 +188,7 @@ def _draw_marker(
         shown = inner.mapRect(skia.Rect.MakeXYWH(*box)) if box else skia.Rect.MakeWH(width, height)
         canvas.clipRect(shown, skia.ClipOp.kIntersect, True)
     canvas.concat(inner)
-    scene.draw_children(marker, canvas, frame.inside(style | context_paints(frame.style)))
+    scene.draw_children(marker, canvas, state.inside(style | context_paints(state.style)))
     canvas.restore()
 
 

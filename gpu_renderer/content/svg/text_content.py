@@ -10,7 +10,7 @@ import skia
 
 from gpu_renderer.content.svg.budget import Cost
 from gpu_renderer.content.svg.document import Element, name_of
-from gpu_renderer.content.svg.scene import Frame, Scene
+from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.shapes import path_of
 from gpu_renderer.content.svg.strokes import outline_length, path_length_scale
 from gpu_renderer.content.svg.values import font_size, length, numbers, placement
@@ -19,7 +19,7 @@ _SPAN_DEPTH_MAX = 32
 _SPACE = re.compile(r"[ \t\n\r]")
 _SPACE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}space"
 
-Owners = tuple[tuple[Element, Frame], ...]
+Owners = tuple[tuple[Element, ElementState], ...]
 """Element that contains a text, and the elements around it, outermost first."""
 
 
@@ -36,7 +36,7 @@ class Piece:
     """Text of one style. `x`, `y`: new start, if any. `dx`, `dy`: shift before the text."""
 
     text: str
-    frame: Frame
+    state: ElementState
     owners: Owners
     track: Track | None
     x: float | None = None
@@ -55,9 +55,9 @@ class Piece:
         return self.x is not None or self.y is not None or bool(self.dx or self.dy or self.rotation)
 
 
-def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
-    """Return the pieces of a `text` element in reading order. `frame` carries the element's own style."""
-    characters = _collapsed(_characters(scene, element, frame, (), None))
+def pieces_of(scene: SvgScene, element: Element, state: ElementState) -> list[Piece]:
+    """Return the pieces of a `text` element in reading order. `state` carries the element's own style."""
+    characters = _collapsed(_characters(scene, element, state, (), None))
     inside: dict[Element, list[Piece]] = {}
     for character in characters:
         for owner, _ in character.owners:
@@ -72,42 +72,44 @@ def pieces_of(scene: Scene, element: Element, frame: Frame) -> list[Piece]:
         else:
             before.text += character.text
     for piece in pieces:
-        piece.text = _cased(piece.text, piece.frame.style.get("text-transform", "none"))
+        piece.text = _cased(piece.text, piece.state.style.get("text-transform", "none"))
     return pieces
 
 
-def _characters(scene: Scene, element: Element, frame: Frame, outer: Owners, track: Track | None) -> Iterator[Piece]:
-    owners = (*outer, (element, frame))
+def _characters(
+    scene: SvgScene, element: Element, state: ElementState, outer: Owners, track: Track | None
+) -> Iterator[Piece]:
+    owners = (*outer, (element, state))
     for text, child in _content(element):
         if child is None:
             scene.budget.spend(Cost.characters, len(text) * len(owners))
-            yield from (Piece(character, frame, owners, track) for character in text)
+            yield from (Piece(character, state, owners, track) for character in text)
         elif len(owners) < _SPAN_DEPTH_MAX:
-            inside = frame.inside(scene.cascade.computed(child, frame.style))
+            inside = state.inside(scene.cascade.computed(child, state.style))
             yield from _span(scene, child, inside, owners, track)
 
 
-def _span(scene: Scene, child: Element, frame: Frame, owners: Owners, track: Track | None) -> Iterator[Piece]:
+def _span(scene: SvgScene, child: Element, state: ElementState, owners: Owners, track: Track | None) -> Iterator[Piece]:
     name = name_of(child)
-    if frame.style.get("display") != "none" and name in ("tspan", "a", "textPath"):
-        track = _track(scene, child, frame) if name == "textPath" else track
+    if state.style.get("display") != "none" and name in ("tspan", "a", "textPath"):
+        track = _track(scene, child, state) if name == "textPath" else track
         if track is not None or name != "textPath":
-            yield from _characters(scene, child, frame, owners, track)
+            yield from _characters(scene, child, state, owners, track)
 
 
-def _track(scene: Scene, child: Element, frame: Frame) -> Track | None:
+def _track(scene: SvgScene, child: Element, state: ElementState) -> Track | None:
     if data := child.get("path"):
         path = path_of(data)
         return Track(path, length(child.get("startOffset") or "0", outline_length(path)))
     target = scene.document.linked(child)
     if target is None or name_of(target) != "path":
         return None
-    inside = frame.inside(scene.cascade.in_place(target))
+    inside = state.inside(scene.cascade.in_place(target))
     path = scene.geometry(target, inside)
     offset = child.get("startOffset") or "0"
     scale = 1.0 if offset.endswith("%") else path_length_scale(target, path)
     start = length(offset, outline_length(path)) * scale
-    path.transform(placement(inside.style, frame.viewport, path.computeTightBounds))
+    path.transform(placement(inside.style, state.viewport, path.computeTightBounds))
     return Track(path, start)
 
 
@@ -138,7 +140,7 @@ def _collapsed(characters: Iterator[Piece]) -> list[Piece]:
 
 
 def _keeps_space(character: Piece) -> bool:
-    if stated := character.frame.style.get("white-space"):
+    if stated := character.state.style.get("white-space"):
         return stated.startswith(("pre", "break-spaces")) and stated != "pre-line"
     attribute = next((value for owner, _ in reversed(character.owners) if (value := owner.get(_SPACE_ATTRIBUTE))), None)
     return attribute == "preserve"
@@ -146,12 +148,12 @@ def _keeps_space(character: Piece) -> bool:
 
 def _position(owner: Element, characters: list[Piece]) -> None:
     """Set the positions that an element's attribute lists give its characters."""
-    frame = next(frame for other, frame in characters[0].owners if other is owner)
+    state = next(state for other, state in characters[0].owners if other is owner)
     for name in ("x", "y", "dx", "dy") if name_of(owner) != "textPath" else ():
-        reference = frame.viewport.width if name.endswith("x") else frame.viewport.height
+        reference = state.viewport.width if name.endswith("x") else state.viewport.height
         words = (owner.get(name) or "").replace(",", " ").split()
         for character, word in zip(characters, words, strict=False):
-            setattr(character, name, length(word, reference, 0.0, font_size(frame.style)))
+            setattr(character, name, length(word, reference, 0.0, font_size(state.style)))
     if turns := numbers(owner.get("rotate")):
         for index, character in enumerate(characters):
             character.rotation = turns[min(index, len(turns) - 1)]
