@@ -42,7 +42,7 @@ def chain(
     """
     run = EffectChain(painter, source, scene, source.region, in_place=in_place)
     if first is not None:
-        run.wait(first)
+        run.queue(first)
     return flattened(painter, _run_passes(run, effects, after_baking=False))
 
 
@@ -78,7 +78,7 @@ def chain_in_place(
     """
     run = EffectChain(painter, target, scene, target.region, in_place=True, rects=rects)
     if first is not None:
-        run.wait(first)
+        run.queue(first)
     _run_passes(run, effects, after_baking=False)
 
 

@@ -58,7 +58,7 @@ class EffectChain(Surface):
         self._is_glow_alone = False
         self._mips: MipChain | None = None
         self._limit = limit
-        self._waiting: list[PointwisePass] = []
+        self._queued: list[PointwisePass] = []
         self._common = _common_uniforms(scene)
         self.shared: dict[type, object] = {}
         """Values shared by the effects of one class, keyed by the class. The first of these effects sets the value."""
@@ -77,27 +77,27 @@ class EffectChain(Surface):
         textures: Textures,
         defines: Defines,
     ) -> None:
-        """Run a pass of `apply`. A pointwise pass waits for others after it, and runs in place if it can."""
+        """Run a pass of `apply`. A pointwise pass is queued, and runs in place if it can."""
         if not is_pointwise(shader):
             assert self._rects is None, "a pass that is not pointwise has a picture of its own"
             super().run_pass(shader, values, uniforms=uniforms, textures=textures, defines=defines)
             return
         known = self.uniforms(shader, values, uniforms, defines)
-        self.wait(PointwisePass(shader, (*self.variant(values), *defines), textures, known))
+        self.queue(PointwisePass(shader, (*self.variant(values), *defines), textures, known))
 
-    def wait(self, step: PointwisePass) -> None:
+    def queue(self, step: PointwisePass) -> None:
         """Queue a pointwise pass, to run as one shader with the pointwise passes before and after it."""
-        self._waiting.append(step)
+        self._queued.append(step)
         can_join = self._target.format == "f2" and self.painter.half_store is not None
-        if not can_join or len(self._waiting) == JOINED_MAX:
+        if not can_join or len(self._queued) == JOINED_MAX:
             self.flush()
 
     def flush(self) -> None:
-        """Run the waiting passes as one."""
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
+        """Run the queued passes as one."""
+        queued, self._queued = self._queued, []
+        if not queued:
             return
-        shader, defines, textures, uniforms = _one_pass(waiting, self.painter.half_store)
+        shader, defines, textures, uniforms = _one_pass(queued, self.painter.half_store)
         if not self._in_place:
             assert self._rects is None, "parts of a picture are drawn in place"
             self.replace(
@@ -177,15 +177,15 @@ class EffectChain(Surface):
 
 
 class RecordedPasses(EffectChain):
-    """Pointwise passes of effects, kept instead of run."""
+    """Chain that records pointwise passes in `passes` and runs none."""
 
     def __init__(self, painter: Painter, target: Target, scene: EffectScene, limit: Region) -> None:
-        """`target` is not drawn into."""
+        """`target` gives the format of the passes. Nothing is drawn into it."""
         super().__init__(painter, target, scene, limit)
         self.passes: list[PointwisePass] = []
 
-    def wait(self, step: PointwisePass) -> None:
-        """Keep a pass."""
+    def queue(self, step: PointwisePass) -> None:
+        """Record a pass."""
         self.passes.append(step)
 
 

@@ -2,7 +2,7 @@
 
 `catalog/FAMILY.toml` has an entry for each effect of a family, in listing order:
 
-[twirl]
+    [twirl]
     summary = "Turns the picture about a point, most at the point itself."
     tier = "common"
     route = "gpu"
@@ -20,7 +20,7 @@ for flags). Lengths have the unit of its `place()`: layer px in screen space, ca
 
 An effect that needs more than a shader and its parameters also has a class that holds only that code:
 
-@effect("keylight")
+    @effect("keylight")
     class Keylight(Effect):
         def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
             screen = values.color("screenColor")
