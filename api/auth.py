@@ -23,7 +23,7 @@ from farm_core.accounts.tokens import InvalidToken
 from farm_core.db.shares import HOLDER, Holder
 from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
-from farm_core.usage.period import RESET
+from farm_core.usage.period import RESET_NOTE
 
 _BAD_TOKEN: Final = (
     "This session token is not valid, or has expired. "
@@ -112,7 +112,7 @@ async def _with_key(state: AppState, secret: str, need: Need) -> Caller:
         raise InsufficientScope(need.scope)
     if not key.is_counted:
         limit = caller.limits.monthly_api_requests or 0
-        message = f"All {limit} API requests of this month are used. {RESET}"
+        message = f"All {limit} API requests of this month are used. {RESET_NOTE}"
         raise QuotaExceeded("api_requests", limit=limit, used=limit, message=message)
     return caller
 

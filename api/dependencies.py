@@ -59,8 +59,11 @@ async def _page(
 # All are coroutines: the framework sends plain functions through a thread, which costs more than they do.
 # "function" scope: the transaction is committed before the answer leaves, so that a failed commit is a failed request.
 Work = Annotated[AsyncSession, Depends(_work, scope="function")]
+"""Session of a transaction that can write."""
 Reading = Annotated[AsyncSession, Depends(_reading, scope="function")]
+"""Session for reads. Each statement sees what is committed when it runs."""
 AppStateOf = Annotated[app_state.AppState, Depends(_app_state)]
 CallerOf = Annotated[Caller, Depends(_caller)]
 Origin = Annotated[str, Depends(_origin)]
+"""Scheme and host of links in answers, such as `https://farm.example.com`."""
 PageOf = Annotated[Page, Depends(_page)]

@@ -42,7 +42,7 @@ from farm_core.telemetry import traces
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
-from farm_core.usage.period import MS_PER_MINUTE, RESET
+from farm_core.usage.period import MS_PER_MINUTE, RESET_NOTE
 from farm_core.usage.stored import FREE_BYTES, check_room, json_bytes
 from motion.timing import frame_count
 
@@ -236,7 +236,7 @@ async def respect_quota(
     quota = limits.monthly_render_minutes
     if quota is not None and used_ms + reserved_ms > round(quota * MS_PER_MINUTE):
         used, needed = used_ms / MS_PER_MINUTE, reserved_ms / MS_PER_MINUTE
-        message = f"This takes {needed:.4g} render minutes; {used:.4g} of this month's {quota:g} are used or reserved. {RESET}"
+        message = f"This takes {needed:.4g} render minutes; {used:.4g} of this month's {quota:g} are used or reserved. {RESET_NOTE}"
         raise QuotaExceeded("render_minutes", limit=quota, used=used, message=message)
 
 
