@@ -52,7 +52,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class FrameContext:
-    """State shared by all evaluation contexts of one frame; without `sounds` nothing is heard."""
+    """State shared by all evaluation contexts of one frame. Without `sounds`, audio layers are silent."""
 
     composition: Composition
     output_fps: float
@@ -144,7 +144,7 @@ class Values:
 
 
 class EvaluationContext:
-    """One plan at one time in seconds. `stack` holds the compositions that are being shown around it."""
+    """One plan at one time in seconds. `stack` holds the ids of the placed compositions that lead to it, its own last."""
 
     __slots__ = (
         "_bar_frame",
@@ -211,7 +211,7 @@ class EvaluationContext:
         return layer.time.stretched(layer.time.posterized(time)) if not layer.time.is_plain else time
 
     def unstretched(self, layer: Layer, time: float, *, exact: bool = False) -> float:
-        """Return a time of this context as the layer's own steps, stretch, reversal and freezing find it."""
+        """Return a time of this context as the layer's stretch, reversal and freezing take it: after delay, remaps and bar."""
         time -= layer.delay
         for unit in layer.remapped_by:
             time = self.remapped(unit, time)

@@ -96,7 +96,7 @@ def shared_frame(
 
 
 def snapshot_of(context: EvaluationContext) -> Snapshot:
-    """Return the composition's layers at a moment, over nothing."""
+    """Return the context's composition without a background."""
     settings = context.plan.settings
     layers = paint_list(context, context.plan.entries, resolve_mattes=True)
     shown = list(with_grouped(layers))

@@ -126,7 +126,7 @@ def _waved(points: Sequence[Point], lengths: Sequence[float], wave: Wave) -> tup
 
 
 def _normals(points: Sequence[Point]) -> Iterator[Point]:
-    """The perpendicular at every vertex, from its two neighbours, clamped at the ends."""
+    """Yield the normal at each vertex: that of the chord from the vertex before it to the vertex after it."""
     last = len(points) - 1
     for i in range(last + 1):
         yield edge_normal(points[max(i - 1, 0)], points[min(i + 1, last)])

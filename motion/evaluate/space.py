@@ -32,7 +32,7 @@ REST = Shift()
 
 
 def world(context: EvaluationContext, layer: Layer, turn: Point3 | None = None, shift: Shift = REST) -> Matrix4:
-    """The world matrix of a 3D layer, without its own anchor's x and y. `turn` replaces its orientation, degrees."""
+    """Return the world matrix of a 3D layer, without the x and y of its anchor. `turn` replaces its orientation, degrees."""
     values = context.values(layer)
     scale_z = values.number("scaleZ", 1.0)
     parents = _parents(context, layer)
@@ -58,7 +58,7 @@ def facing_turn(context: EvaluationContext, layer: Layer) -> Point3 | None:
 def sampled(
     context: EvaluationContext, layer: Layer, values: Values, scale: tuple[float, float], *, ignores_parents: bool
 ) -> Matrix4:
-    """Return the world matrix for a sub-frame's values: orientation and anchor stay as they are, and parents count or not."""
+    """Return the world matrix at the time of `values`, a sample of motion blur. Orientation, depth scale and anchor are those of the frame."""
     now = context.values(layer)
     turn = (now.number("orientationX", 0.0), now.number("orientationY", 0.0), now.number("orientationZ", 0.0))
     own = _composed(
@@ -106,7 +106,7 @@ def projected(view: Camera, context: EvaluationContext, point: Point3) -> tuple[
 
 
 def lights(context: EvaluationContext) -> tuple[Light, ...]:
-    """All lights that give any light, hidden and trimmed ones included (three-d.md 6)."""
+    """Return all lights with an effect on the picture, also hidden and trimmed ones (three-d.md 6)."""
     found = [
         _light(context, layer, layer.content)
         for layer in context.plan.lights
@@ -148,7 +148,7 @@ def _parents(context: EvaluationContext, layer: Layer) -> Matrix4 | None:
 
 
 def _of_parent(context: EvaluationContext, layer: Layer) -> Matrix4:
-    """A 3D parent's map with its full anchor; only an animated scaleZ counts, and its time is mapped twice (Q8)."""
+    """Return the matrix of a 3D parent, anchor included. It ignores a static scaleZ, and the parity switch maps its time twice (Q8)."""
     values = context.values(layer)
     if context.frame.composition.parity.ancestors_3d_mapped_twice and layer.moves:
         values = context.values_at(layer, context.mapped(layer, context.own_time(layer)))

@@ -56,7 +56,7 @@ class _Values:
 
 
 def text_animators(stored: object) -> tuple[Animator, ...]:
-    """The animators of a stored `__animators` list, disabled ones and holes included, because tracks count by index."""
+    """Return the animators of a stored `__animators` list. Disabled and invalid ones keep their places: tracks name them by index."""
     entries = stored if isinstance(stored, list) else ()
     return tuple(_animator(entry) if isinstance(entry, dict) else Animator(is_enabled=False) for entry in entries)
 
@@ -64,7 +64,7 @@ def text_animators(stored: object) -> tuple[Animator, ...]:
 def glyph_poses(
     animators: Sequence[Animator], content: str, time_seconds: float, animated: Mapping[str, float]
 ) -> tuple[GlyphPose, ...]:
-    """A pose for each code point of the static content; `animated` holds the layer's sampled `ta.*` paths.
+    """Return a pose for each code point of the static content. `animated` holds the layer's sampled `ta.*` paths.
 
     Empty if no animator is enabled.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 from motion.evaluate.booleans import Operation
@@ -45,6 +46,11 @@ TEXT_CHARACTERS_MAX = 100_000
 WAVEFORM_SAMPLES_MAX = 4096
 """Places at which a waveform is read. Its envelope has 1024: more places only repeat them."""
 SANITIZE_POLICY = 2
+_LIGHTS: Mapping[str, Literal["ambient", "spot", "parallel"]] = {
+    "ambient": "ambient",
+    "spot": "spot",
+    "parallel": "parallel",
+}
 _VIDEO_NAME = re.compile(r"[^?#]*\.(?:mp4|webm|mov|m4v)(?:[?#]|\Z)", re.IGNORECASE)
 """Address whose path ends as that of a video (document.md 5.5)."""
 
@@ -77,7 +83,7 @@ def solid_color(node: Node) -> str:
 
 
 def shape_content(node: Node) -> ShapeContent:
-    """A shape with its outline, paints and operators (layers.md 4 to 8)."""
+    """Return a shape with its outline, paints and operators (layers.md 4 to 8)."""
     fx, geometry = node.fx, node.component("Geometry")
     color = solid_color(node)
     runs = stored_runs(geometry)
@@ -99,7 +105,7 @@ def shape_content(node: Node) -> ShapeContent:
 
 
 def sound_content(node: Node) -> SoundContent:
-    """An audio layer's file and the part of it that plays (audio.md 1.1)."""
+    """Return an audio layer's file and the part of it that plays (audio.md 1.1)."""
     stored = node.component("Audio")
     source = stored.get("__src") or stored.get("__assetId")
     end, duration = finite(stored.get("__out")), finite(stored.get("__duration"))
@@ -128,7 +134,7 @@ def _waveform(fx: Record) -> WaveformSettings | None:
 
 
 def text_content(node: Node) -> TextContent:
-    """A text with its styles, runs and animators. Very long texts are cut: no frame could show more."""
+    """Return a text with its styles, runs and animators. Longer texts than TEXT_CHARACTERS_MAX are cut."""
     stored = node.component("Text")
     box_width = node.first_number("boxWidth")
     content = node.string("content")
@@ -149,7 +155,7 @@ def text_content(node: Node) -> TextContent:
 
 
 def media_content(node: Node, kind: Literal["image", "video", "svg"]) -> MediaContent:
-    """A picture, video or SVG document, with the fill and outline that colour it (layers.md 9 and 10)."""
+    """Return a picture, video or SVG document, with the fill and stroke that colour it (layers.md 9 and 10)."""
     fx, svg, sequence = node.fx, node.component("svg"), record(node.fx, "sequence")
     fill = paints.paint(record(fx, "fill"))
     color = node.string("fill")
@@ -178,7 +184,7 @@ def _media_kind(node: Node) -> Literal["image", "video", "svg"]:
 
 
 def _markup(svg: Record) -> str | None:
-    """The stored document: the source where the sanitised text is of another policy than today's (layers.md 10)."""
+    """Return the sanitised SVG document, or its source if another policy than the current one sanitised it (layers.md 10)."""
     sanitized = text_or_none(svg, "sanitizedMarkup")
     if sanitized is None or number(svg, "sanitizePolicy", 0.0) == SANITIZE_POLICY:
         return sanitized
@@ -186,17 +192,11 @@ def _markup(svg: Record) -> str | None:
 
 
 def light_content(node: Node) -> LightContent:
-    """A light's kind, colour and switches; its numbers are properties like any other."""
+    """Return a light's kind, colour and switches. Its numbers are properties of the layer."""
     kind, falloff = node.string("lightType"), node.string("falloff")
     casts = node.anywhere("castShadows")
     return LightContent(
-        light="ambient"
-        if kind == "ambient"
-        else "spot"
-        if kind == "spot"
-        else "parallel"
-        if kind == "parallel"
-        else "point",
+        light=_LIGHTS.get(kind or "", "point"),
         color=node.string("fill") or "#fff3c0",
         falloff=falloff if falloff in {"smooth", "inverse-square"} else "none",
         casts_shadows=casts is True or casts == 1,
@@ -244,7 +244,7 @@ def _weight(node: Node) -> float | None:
 
 
 def css_weight(value: object) -> float | None:
-    """A CSS weight from a number, a numeric string or a word; None for anything else."""
+    """Return the CSS weight of a number, a numeric string or a word, or None for other values."""
     if isinstance(value, str):
         words = {"normal": 400.0, "bold": 700.0}
         stripped = value.strip().lower()
@@ -255,7 +255,7 @@ def css_weight(value: object) -> float | None:
 
 
 def _text_runs(stored: Record, length: int) -> tuple[TextRun, ...]:
-    """The runs within the first `length` code points; one that styles none of them is no run (text.md 5)."""
+    """Return the runs cut to the first `length` code points, without empty ones (text.md 5)."""
     found = (_text_run(entry, length) for entry in records(stored, "__runs"))
     return tuple(run for run in found if run is not None and run.start < run.end)
 

@@ -71,9 +71,9 @@ def _composition_markers(line: Record, fps: float) -> tuple[Marker, ...]:
 
 
 def _layer_markers(document: Document, by_id: dict[str, Node], fps: float) -> dict[str, tuple[Marker, ...]]:
-    """A layer's markers are stored relative to the start of its first clip in time.
+    """Return the markers of each layer. They are stored relative to the start of its first clip.
 
-    Bars of nodes that are no direct children of the timeline's composition are discarded with their markers.
+    Bars of nodes that are not direct children of the timeline's composition are discarded with their markers.
     """
     bars: dict[str, list[Record]] = {}
     for key, line in record(document, "timelines").items():

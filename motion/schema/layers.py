@@ -260,7 +260,7 @@ def _forced_blur(node: Node) -> ForcedBlur | None:
 
 
 def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:
-    """The first echo effect if it can make copies, else the first wide-time effect (effects.md 8.12); none of a container."""
+    """Return the first echo effect if it can make copies, else the first wide-time effect (effects.md 8.12). Containers have none."""
     if _is_container(node):
         return None
     stored = time_effect(node, "echo")

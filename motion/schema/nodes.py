@@ -126,7 +126,7 @@ def subtrees(by_id: Mapping[str, Node], roots: Iterable[str]) -> Iterator[Node]:
 
 
 def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[Node]:
-    """The nodes of the roots' subtrees and, in the place of each placed composition, of what it shows; each node once."""
+    """Yield each node of the roots' subtrees once, and after a placed composition the nodes of the composition it shows."""
     met: set[str] = set()
     pending = list(reversed(root_ids))
     while pending:
@@ -142,7 +142,7 @@ def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[N
 
 
 def root_ids(by_id: Mapping[str, Node], composition_id: str) -> list[str]:
-    """Return the root node of a composition's drawing, or without one every root, as in the editor."""
+    """Return the root node of a composition. If it has no node, return all nodes without a parent, as the editor does."""
     if composition_id in by_id:
         return [composition_id]
     return [node.id for node in by_id.values() if node.parent is None]
@@ -165,7 +165,7 @@ def _node(node_id: str, stored: Record) -> Node:
 
 
 def _components(stored: Record) -> tuple[tuple[str, Record], ...]:
-    """A later component of the same type replaces the earlier one; the legacy type `transform` is dropped."""
+    """Return the components as (type, properties), the last one of each type. The legacy type `transform` is left out."""
     found: dict[str, Record] = {}
     for component in records(stored, "components"):
         component_type = text(component, "type")

@@ -27,7 +27,7 @@ def value(stored: JsonValue, depth: int = 0) -> ParameterValue:
 
 
 def parameters(stored: Record) -> tuple[tuple[str, ParameterValue], ...]:
-    """All members of an object, in stored order."""
+    """Return all members of an object, in stored order."""
     return tuple((key, value(item)) for key, item in stored.items())
 
 
@@ -45,16 +45,16 @@ def enabled_effects(node: Node) -> list[Record]:
 
 
 def time_effect(node: Node, effect_type: str) -> Record | None:
-    """Return the first enabled effect of a time-effect type. None without one, or if the layer's switch is off."""
+    """Return the first enabled effect of a time-effect type, or None if there is none or the layer's effects are off."""
     if node.fx.get("fxEnabled") is False:
         return None
     return next((stored for stored in enabled_effects(node) if stored.get("type") == effect_type), None)
 
 
 def numbers_of_time(effect: Record, **defaults: float) -> dict[str, float]:
-    """Return the numbers of an effect that acts on time: what it stores, 0 for other types (effects.md 1.1).
+    """Return the numbers of an effect that acts on time (effects.md 1.1). A stored value that is not a number counts as 0.
 
-    The first one that is missing takes the effect's legacy value, all others their defaults.
+    A number that is not stored has its default. The default of the first one is the effect's legacy value, if it has one.
     """
     own, legacy = record(effect, "params"), finite(effect.get("amount"))
     if legacy is not None:

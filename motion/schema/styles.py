@@ -16,7 +16,7 @@ Style = tuple[str, Callable[[Record, CompositionSettings], Parameters], Callable
 
 
 def style_effects(node: Node, moving: Iterable[str], settings: CompositionSettings) -> tuple[Effect, ...]:
-    """The enabled layer styles as effects, in their fixed order. A style with any track is kept whatever it stores."""
+    """Return the enabled layer styles as effects, in a fixed order. Styles that draw nothing are left out unless animated."""
     found, paths = [], tuple(moving)
     for name, (effect_type, compiled, draws) in STYLES.items():
         stored = record(record(node.fx, "layerStyles"), name)

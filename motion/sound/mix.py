@@ -27,7 +27,8 @@ def mix(
     sample_count: int,
     pause: Pause = no_pause,
 ) -> Iterator[npt.NDArray[np.float32]]:
-    """The sum of all voices from a time of the output on: blocks of (sample frames, 2) at RATE, `sample_count` in all.
+    """Yield the sum of all voices from `first_seconds` of the output: `sample_count` sample frames at RATE, in blocks of
+    shape (sample frames, 2).
 
     `sounds` holds the decoded files by the voices' `source`; a voice without one is silent. Nothing is limited or normalised.
     `pause` is called before each voice of a block.

@@ -15,7 +15,7 @@ _ROWS: Final = 2048
 
 
 def read_exact(sound: Sound, first: int, count: int, *, backwards: bool = False) -> Samples:
-    """Sample frames [first, first + count), or first, first - 1 ... backwards; zeros outside the file."""
+    """Return sample frames [first, first + count), or first, first - 1 ... backwards. Outside the file they are zero."""
     low = first - count + 1 if backwards else first
     start, stop = max(0, low), min(sound.length, low + count)
     found = np.zeros((count, sound.channels))
@@ -25,7 +25,7 @@ def read_exact(sound: Sound, first: int, count: int, *, backwards: bool = False)
 
 
 def read_at(sound: Sound, positions: Floats, rate: float) -> Samples:
-    """The sound at positions between its sample frames, which lie `rate` from each other; faster than 1 is low-passed first."""
+    """Return the sound at positions in sample frames. Above `rate` 1, the distance of the positions, it is low-passed first."""
     found = np.empty((len(positions), sound.channels))
     for start in range(0, len(positions), _ROWS):
         found[start : start + _ROWS] = _interpolated(sound, positions[start : start + _ROWS], max(1.0, abs(rate)))

@@ -60,12 +60,15 @@ def in_bars(stretches: Sequence[Stretch], bars: Sequence[Bar], fps: float) -> It
 
 
 def through(stretches: Iterable[Stretch], change: Callable[[float], float], step: float | None) -> list[Stretch]:
-    """The stretches with a further change of the mapped time: straight from end to end, or in steps of so many seconds of
-    the mapped time. Pieces on one line become one."""
+    """Return the stretches with `change` applied to their mapped time.
+
+    The result is linear over each stretch. With `step`, it is linear over every `step` seconds of the mapped time.
+    Neighbours on one line are joined.
+    """
     found: list[Stretch] = []
     for stretch in stretches:
         for piece in _pieces(stretch, step):
-            at, after = change(_inner(piece, piece.start)), change(_inner(piece, piece.end))
+            at, after = change(piece.mapped(piece.start)), change(piece.mapped(piece.end))
             rate = (after - at) / (piece.end - piece.start)
             _append(found, Stretch(piece.start, piece.end, at, rate))
     return found
@@ -77,10 +80,6 @@ def audible(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
         if abs(stretch.rate) >= SLOWEST:
             rate = min(RATE_MAX, abs(stretch.rate))
             yield Stretch(stretch.start, stretch.end, stretch.at, rate if stretch.rate > 0 else -rate)
-
-
-def _inner(piece: Stretch, time: float) -> float:
-    return piece.mapped(time)
 
 
 def _pieces(stretch: Stretch, step: float | None) -> Iterator[Stretch]:

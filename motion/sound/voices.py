@@ -39,7 +39,7 @@ def voices(
     parity: SoundParity = EXPECTED_SOUND,
     pause: Pause = no_pause,
 ) -> tuple[Voice, ...]:
-    """The voices heard in [first, end) of a composition, which was built from the document.
+    """Return the voices heard in [first, end) of a composition, which was built from the document.
 
     Raises PropertyRefused where placed compositions or curved remaps make more than VOICES_MAX.
     """
@@ -112,7 +112,7 @@ class _Collector:
         self._count = 0
 
     def voices(self, first: float, end: float) -> list[Voice]:
-        """All voices, in the order of the layers."""
+        """Return all voices in the order of the layers."""
         return list(self._of_plan(self._composition.plan, whole(first, end), ()))
 
     def _of_plan(self, plan: Plan, stretches: Sequence[Stretch], stack: tuple[str, ...]) -> Iterator[Voice]:

@@ -21,7 +21,7 @@ def grid(width: float, height: float, density: int) -> Array:
 
 @lru_cache(maxsize=8)
 def triangles(density: int) -> tuple[tuple[int, int, int], ...]:
-    """Two triangles for each cell, as indices of the vertices."""
+    """Return two triangles for each cell, as indices of vertices."""
     row = density + 1
     corners = [j * row + i for j in range(density) for i in range(density)]
     return tuple(t for a in corners for t in ((a, a + 1, a + row), (a + 1, a + row + 1, a + row)))

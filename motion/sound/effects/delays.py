@@ -44,7 +44,7 @@ class _Line:
 
 
 class Delay:
-    """Echoes."""
+    """Echoes: one delay with feedback."""
 
     def __init__(self, effect: AudioEffect, _length: int) -> None:
         parameters = effect.parameters
@@ -54,14 +54,14 @@ class Delay:
         self._line = _Line(min(DELAY_MAX_SECONDS, float(self._delay.values.max()) / RATE), feedback)
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """Dry and delayed, mixed."""
+        """Return the sound mixed with the delayed sound."""
         times = (first + np.arange(len(samples))) / RATE
         wet = self._line.run(samples, self._delay.at(times), times)
         return _mixed(samples, wet, self._mix, times)
 
 
 class FlangeChorus:
-    """A short delay that swings."""
+    """Flanger and chorus: a delay of at most 60 ms whose length follows an oscillator."""
 
     def __init__(self, effect: AudioEffect, length: int) -> None:
         parameters = effect.parameters
@@ -72,7 +72,7 @@ class FlangeChorus:
         self._line = _Line(0.06, feedback)
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """Dry and delayed, mixed."""
+        """Return the sound mixed with the delayed sound."""
         times = (first + np.arange(len(samples))) / RATE
         separation = self._separation.at(times)
         swing = self._depth.at(times) * self._wave.block(first, len(samples))

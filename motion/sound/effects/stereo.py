@@ -19,7 +19,7 @@ class StereoMixer:
         self._right = _panned(parameters["rightLevel"], parameters["rightPan"])
 
     def process(self, samples: Samples, first: int) -> Samples:
-        """Both channels, mixed anew: always two."""
+        """Return two channels, each mixed from both channels of the sound."""
         times = (first + np.arange(len(samples))) / RATE
         left = samples[:, 0]
         right = samples[:, 1] if samples.shape[1] > 1 else np.zeros(len(samples))
