@@ -194,10 +194,10 @@ async def _fetch_all(
     if not sources:
         return {}
     budget.take_sources(len(sources))
-    gate = asyncio.Semaphore(FETCHES_AT_ONCE)
+    slots = asyncio.Semaphore(FETCHES_AT_ONCE)
 
     async def one(source: str, purpose: str) -> tuple[str, _StoredMedia]:
-        async with gate:
+        async with slots:
             stored = await _fetch_and_store(dependencies, job, source, purpose)
             budget.take_bytes(stored.counted_bytes)
             return source, stored
