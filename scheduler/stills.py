@@ -23,7 +23,7 @@ from farm_core.stills.subject import StillSubject
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 from farm_core.telemetry.logs import in_a_line
-from farm_core.usage.stored import check_room
+from farm_core.usage.stored import check_storage_quota
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
@@ -157,12 +157,14 @@ class StillService(Service):
             subject.account_id, request.deadline - time.monotonic(),
         )  # fmt: skip
 
-    async def _check_room(self, account_id: str) -> None:
+    async def _check_storage_quota(self, account_id: str) -> None:
         """Raise IngestFailed if the account's storage is full."""
         async with self.dependencies.database.reading() as session:
             account = await accounts.account(session, account_id)
             try:
-                await check_room(session, account_id, limits_of(account).max_storage_bytes if account else None)
+                await check_storage_quota(
+                    session, account_id, limits_of(account).max_storage_bytes if account else None
+                )
             except QuotaExceeded as full:
                 raise IngestFailed(str(full)) from None
 
@@ -174,7 +176,7 @@ class StillService(Service):
         key = hashlib.sha256(orjson.dumps(asdict(subject), option=orjson.OPT_SORT_KEYS)).hexdigest()
         known = self._prepared.get(key)
         if known is None or known.until < now:
-            await self._check_room(subject.account_id)
+            await self._check_storage_quota(subject.account_id)
             frozen = await ingest(self.dependencies, self._freezer, _as_job(request.id, subject))
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
             remember(self._prepared, key, known, PREPARED_MAX)

@@ -17,14 +17,14 @@ from farm_core.assets.repository import LIFETIME, file_name
 from farm_core.errors import QuotaExceeded
 from farm_core.ids import new_id
 from farm_core.usage import repository as usage
-from farm_core.usage.stored import charge, check_reserve, check_room
+from farm_core.usage.stored import charge, check_reserve, check_storage_quota
 
 
 async def store(session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
     """Store the upload and count its bytes. Raises BadRequest for a type that cannot be rendered, and QuotaExceeded."""
     limit = caller.limits.max_storage_bytes
     async with state.database.reading() as reading:
-        await check_room(reading, caller.account.id, limit, upload.bytes)
+        await check_storage_quota(reading, caller.account.id, limit, upload.bytes)
         await check_reserve(reading, state.storage, caller.account.id, upload.bytes)
     kind = await state.sandbox.call(caller.account.id, kind_at, str(upload.path), upload.declared_type)
     now = state.clock.now()

@@ -43,7 +43,7 @@ from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE, RESET_NOTE
-from farm_core.usage.stored import FREE_BYTES, check_room, json_bytes
+from farm_core.usage.stored import FREE_BYTES, check_storage_quota, json_bytes
 from motion.timing import frame_count
 
 _SHOWN: Final = select(*repository.SHOWN).where(
@@ -230,7 +230,9 @@ async def respect_quota(
     limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
-    await check_room(session, account.id, limits.max_storage_bytes, input_bytes if input_bytes > FREE_BYTES else 1)
+    await check_storage_quota(
+        session, account.id, limits.max_storage_bytes, input_bytes if input_bytes > FREE_BYTES else 1
+    )
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes

@@ -34,7 +34,7 @@ from farm_core.jobs.shared_objects import hold_objects
 from farm_core.strict_json import text_of
 from farm_core.templates import manifest, repository
 from farm_core.templates.models import Template, TemplateVersion
-from farm_core.usage.stored import charge, check_reserve, check_room
+from farm_core.usage.stored import charge, check_reserve, check_storage_quota
 from motion.template import InputField
 
 Input = Mapping[str, Any]
@@ -239,7 +239,7 @@ async def _store(
     key = f"documents/{hashlib.sha256(draft.document).hexdigest()}.json"
     limit, size = caller.limits.max_storage_bytes, len(draft.document)
     async with state.database.reading() as reading:
-        await check_room(reading, caller.account.id, limit, size, key)
+        await check_storage_quota(reading, caller.account.id, limit, size, key)
         await check_reserve(reading, state.storage, caller.account.id, size)
     await asyncio.to_thread(state.storage.put_bytes, key, draft.document, "application/json")
     now = state.clock.now()

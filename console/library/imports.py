@@ -24,7 +24,7 @@ from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
 from farm_core.errors import NotFound, NothingToExpose
 from farm_core.templates.models import Template
-from farm_core.usage.stored import charge, check_reserve, check_room, forget
+from farm_core.usage.stored import charge, check_reserve, check_storage_quota, forget
 
 router = APIRouter(prefix="/templates")
 
@@ -175,7 +175,7 @@ async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found:
     account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
     size = upload.bytes + len(found.document)
     async with state.database.reading() as reading:
-        await check_room(reading, account_id, limit, size)
+        await check_storage_quota(reading, account_id, limit, size)
         await check_reserve(reading, state.storage, account_id, size)
     upload_id = await asyncio.to_thread(pending.keep, state.storage, account_id, upload.path, found.document)
     async with state.database.work() as session:

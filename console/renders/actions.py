@@ -34,7 +34,7 @@ from farm_core.jobs.repository import has_status
 from farm_core.jobs.status import JobStatus
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE
-from farm_core.usage.stored import check_room
+from farm_core.usage.stored import check_storage_quota
 
 router = APIRouter(prefix="/renders")
 
@@ -156,7 +156,7 @@ async def _respect_quota(session: AsyncSession, viewer: Viewer, chosen: JobFilte
     limits = limits_of(viewer.account)
     if not limits.api_enabled:
         raise UpgradeRequired
-    await check_room(session, viewer.account.id, limits.max_storage_bytes)
+    await check_storage_quota(session, viewer.account.id, limits.max_storage_bytes)
     quota = limits.monthly_render_minutes
     if quota is None:
         return

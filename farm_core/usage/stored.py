@@ -50,7 +50,7 @@ def json_bytes(*values: Any) -> int:
     return sum(len(orjson.dumps(value)) for value in values)
 
 
-async def check_room(
+async def check_storage_quota(
     session: AsyncSession, account_id: str, limit: int | None, more: int = 1, key: str | None = None
 ) -> None:
     """Raise QuotaExceeded unless `more` bytes fit now, in place of those of the same key.
