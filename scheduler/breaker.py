@@ -14,7 +14,7 @@ from typing import Final
 from farm_core.jobs import workers
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
-from scheduler.placement import AccountLoad, OpenJob
+from scheduler.placement import AccountLoad, PlaceableJob
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
@@ -45,7 +45,7 @@ class CircuitBreaker(Service):
         self.restricted = found
         return 0
 
-    def admitted(self, jobs: Sequence[OpenJob], loads: Mapping[str, AccountLoad]) -> list[OpenJob]:
+    def admitted(self, jobs: Sequence[PlaceableJob], loads: Mapping[str, AccountLoad]) -> list[PlaceableJob]:
         """Return the jobs that can get a worker now.
 
         A restricted account gets only the first task of its first job, while none of its tasks run and no REST is
@@ -53,7 +53,7 @@ class CircuitBreaker(Service):
         """
         now = self.dependencies.clock.now()
         busy = {account_id for account_id, load in loads.items() if load.leased_frames}
-        admitted: list[OpenJob] = []
+        admitted: list[PlaceableJob] = []
         for job in jobs:
             if job.account_id not in self.restricted:
                 admitted.append(job)

@@ -16,7 +16,15 @@ from farm_core.jobs.tasks import Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
-from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, Placement, place_tasks
+from scheduler.placement import (
+    TAIL_TASKS_MAX,
+    AccountLoad,
+    FreeWorker,
+    PlaceableJob,
+    PlaceableTask,
+    Placement,
+    place_tasks,
+)
 from scheduler.ports import WorkerState
 from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
@@ -140,16 +148,16 @@ def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:
     ]
 
 
-def jobs_of(waiting: Iterable[WaitingTask]) -> list[OpenJob]:
+def jobs_of(waiting: Iterable[WaitingTask]) -> list[PlaceableJob]:
     """Return the jobs of the waiting tasks, each with those tasks."""
-    heads: dict[str, list[OpenTask]] = {}
-    jobs: list[OpenJob] = []
+    heads: dict[str, list[PlaceableTask]] = {}
+    jobs: list[PlaceableJob] = []
     for job_id, account_id, place, renderer, leased_frames, task_id, kind, frame_count, avoid_worker, *_ in waiting:
         tasks_of_job = heads.get(job_id)
         if tasks_of_job is None:
             tasks_of_job = heads[job_id] = []
-            jobs.append(OpenJob(job_id, account_id, place, renderer, leased_frames, tasks_of_job))
-        tasks_of_job.append(OpenTask(task_id, _KINDS[kind], frame_count, avoid_worker))
+            jobs.append(PlaceableJob(job_id, account_id, place, renderer, leased_frames, tasks_of_job))
+        tasks_of_job.append(PlaceableTask(task_id, _KINDS[kind], frame_count, avoid_worker))
     return jobs
 
 

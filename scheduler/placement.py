@@ -28,7 +28,7 @@ EXPRESS_ROOM: Final = 4
 accounts take turns."""
 
 
-class OpenTask(NamedTuple):
+class PlaceableTask(NamedTuple):
     """A waiting task that can be leased now."""
 
     id: str
@@ -37,11 +37,11 @@ class OpenTask(NamedTuple):
     avoid_worker: str | None = None
 
 
-class OpenJob(NamedTuple):
-    """A job in processing. `heads` are its first waiting tasks, in order, or its assembly once every segment is done.
+class PlaceableJob(NamedTuple):
+    """A row of `open_jobs` with its tasks. `heads` are its first waiting tasks, in order, or its assembly once every segment is done.
 
-    `place` orders the jobs of an account, most urgent first. It is the column `open_jobs.ready_place`
-    (`farm_core/jobs/queue_models.py`).
+    `place` orders the jobs of an account, most urgent first. It is the column `ready_place` (`OpenJob` in
+    `farm_core/jobs/queue_models.py`).
     """
 
     id: str
@@ -49,7 +49,7 @@ class OpenJob(NamedTuple):
     place: float
     renderer: str | None
     leased_frames: int
-    heads: Sequence[OpenTask]
+    heads: Sequence[PlaceableTask]
 
 
 class AccountLoad(NamedTuple):
@@ -80,7 +80,7 @@ class Placement(NamedTuple):
 
 
 def place_tasks(
-    jobs: Sequence[OpenJob],
+    jobs: Sequence[PlaceableJob],
     workers: Sequence[FreeWorker],
     accounts: Mapping[str, AccountLoad] | None = None,
 ) -> list[Placement]:
@@ -124,7 +124,7 @@ class _Share:
 
     def __init__(self, load: AccountLoad | None) -> None:
         self.leased_frames, self.weight = (0, 1.0) if load is None else (load.leased_frames, 2.0**load.priority)
-        self.jobs: list[OpenJob] = []
+        self.jobs: list[PlaceableJob] = []
         self.place = math.inf
         self.cursors: dict[str, int] = {}
         """Number of placed tasks, by job."""
@@ -153,7 +153,7 @@ class _Share:
         return None
 
 
-def _shares(jobs: Iterable[OpenJob], accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:
+def _shares(jobs: Iterable[PlaceableJob], accounts: Mapping[str, AccountLoad]) -> dict[str, _Share]:
     shares: dict[str, _Share] = {}
     for job in jobs:
         load = accounts.get(job.account_id)

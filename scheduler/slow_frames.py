@@ -14,7 +14,7 @@ from typing import Final
 
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
-from scheduler.placement import OpenJob
+from scheduler.placement import PlaceableJob
 from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask, RunningTasks
 
@@ -44,7 +44,7 @@ class SlowFrames:
         self._blocked: dict[str, tuple[float, float]] = {}
         """For each account, how long its slow frames have blocked others, and when they last did."""
 
-    def admitted(self, jobs: list[OpenJob]) -> list[OpenJob]:
+    def admitted(self, jobs: list[PlaceableJob]) -> list[PlaceableJob]:
         """Return the jobs, with fewer tasks for limited accounts: these leave one worker to others."""
         now = self.dependencies.clock.monotonic()
         self._limited_until = {account: until for account, until in self._limited_until.items() if until > now}
@@ -52,7 +52,7 @@ class SlowFrames:
             return jobs
         tasks_max = len(self.dependencies.executor.workers()) - 1  # 0 while all other workers restart
         running = Counter(task.assignment.account_id for task in self.running_tasks)
-        admitted: list[OpenJob] = []
+        admitted: list[PlaceableJob] = []
         for job in jobs:
             if job.account_id in self._limited_until:
                 job = job._replace(heads=job.heads[: max(0, tasks_max - running[job.account_id])])  # noqa: PLW2901

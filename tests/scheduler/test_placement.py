@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from farm_core.jobs.plan import TaskKind
-from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, OpenJob, OpenTask, place_tasks
+from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, PlaceableJob, PlaceableTask, place_tasks
 
 GPU, CPU = "gl:gpu", "gl:cpu"
 
@@ -18,11 +18,11 @@ def job(
     renderer: str | None = None,
     avoid: str | None = None,
     assembly: bool = False,
-) -> OpenJob:
+) -> PlaceableJob:
     kind = TaskKind.assemble if assembly else TaskKind.render
-    heads = tuple(OpenTask(f"{name}.{index}", kind, 30, avoid) for index in range(1 if assembly else segments))
+    heads = tuple(PlaceableTask(f"{name}.{index}", kind, 30, avoid) for index in range(1 if assembly else segments))
     place = -1e12 if assembly else segments - waited_seconds
-    return OpenJob(name, account, place, renderer, leased_frames, heads)
+    return PlaceableJob(name, account, place, renderer, leased_frames, heads)
 
 
 def workers(count: int, renderer: str = CPU, room: int = 1) -> list[FreeWorker]:
@@ -33,7 +33,9 @@ def busy(count: int, room: int = 1, load: int = 1) -> list[FreeWorker]:
     return [FreeWorker(f"{CPU}-{index}", CPU, room, load) for index in range(count)]
 
 
-def chosen(jobs: list[OpenJob], free: list[FreeWorker], accounts: Mapping[str, AccountLoad] | None = None) -> list[str]:
+def chosen(
+    jobs: list[PlaceableJob], free: list[FreeWorker], accounts: Mapping[str, AccountLoad] | None = None
+) -> list[str]:
     return [placement.task_id for placement in place_tasks(jobs, free, accounts)]
 
 

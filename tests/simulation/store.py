@@ -9,7 +9,7 @@ from itertools import islice
 from farm_core.jobs.judge import Fail, Failure, Retry, judge
 from farm_core.jobs.plan import TaskKind, plan
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, TASK_EDGES, JobStatus, TaskStatus, writes_with
-from scheduler.placement import OpenJob, OpenTask, Placement
+from scheduler.placement import PlaceableJob, PlaceableTask, Placement
 
 LEASE_SECONDS = 15.0
 FPS = 30.0
@@ -28,7 +28,7 @@ class SimTask:
     token: str | None = None
     lease_until: float = 0.0
     not_before: float = 0.0
-    head: OpenTask = field(init=False)
+    head: PlaceableTask = field(init=False)
     """The waiting task in the form that placement uses."""
 
     def __post_init__(self) -> None:
@@ -36,7 +36,7 @@ class SimTask:
 
     def avoid(self, worker: str | None) -> None:
         """Let another worker take the task, if one can."""
-        self.head = OpenTask(self.id, self.kind, self.frame_count, worker)
+        self.head = PlaceableTask(self.id, self.kind, self.frame_count, worker)
 
     def move(self, event: str) -> None:
         """Follow an edge of the state table, or fail the simulation."""
@@ -103,17 +103,17 @@ class SimStore:
             claimed += 1
         return claimed
 
-    def open_work(self, now: float, heads_max: int) -> list[OpenJob]:
+    def open_work(self, now: float, heads_max: int) -> list[PlaceableJob]:
         """Return the rows of the query of that name."""
         found = []
         for job in self.processing.values():
             heads = self._heads(job, now, heads_max)
             if heads:
                 place = job.created + (job.open_frames / FPS if job.open_frames else -1e6)
-                found.append(OpenJob(job.id, job.account, place, job.renderer, job.leased_frames, tuple(heads)))
+                found.append(PlaceableJob(job.id, job.account, place, job.renderer, job.leased_frames, tuple(heads)))
         return found
 
-    def _heads(self, job: SimJob, now: float, heads_max: int) -> list[OpenTask]:
+    def _heads(self, job: SimJob, now: float, heads_max: int) -> list[PlaceableTask]:
         if job.open_frames == 0:
             task = job.tasks[-1]
             return [task.head] if task.status is TaskStatus.pending and task.not_before <= now else []
