@@ -34,8 +34,8 @@ FORMAT_NAMES: Final = tuple(OUTPUT_FORMATS)
 LogLevel = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], BeforeValidator(str.upper)]
 
 
-def _written(pattern: str, expected: str) -> AfterValidator:
-    """Return a check that the whole value matches the pattern. Its error explains the expected value in words."""
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    """Return a validator: the whole value must match the pattern. Its error names the expected value in words."""
 
     def checked(value: str) -> str:
         if re.fullmatch(pattern, value) is None:
@@ -85,30 +85,30 @@ def _not_above_most(least: int, info: ValidationInfo) -> int:
     return least
 
 
-WebAddress = Annotated[str, _written(r"https?://\S+", "a web address such as https://server.example.com")]
+WebAddress = Annotated[str, _matching(r"https?://\S+", "a web address such as https://server.example.com")]
 Origin = Annotated[
     str,
-    _written(r"https?://[^/\s]+/?", "scheme and host alone, such as https://farm.example.com or http://10.0.0.5:8000"),
+    _matching(r"https?://[^/\s]+/?", "scheme and host alone, such as https://farm.example.com or http://10.0.0.5:8000"),
 ]
 Origins = Annotated[
     str,
-    _written(
+    _matching(
         r"(https?://[^/\s,]+(,\s*https?://[^/\s,]+)*)?",
         "scheme and host of each site, without a path, such as https://app.example.com, https://example.org",
     ),
 ]
 Postgres = Annotated[
     str,
-    _written(r"(?s)postgres(ql)?(\+\w+)?://.*", "an address such as postgresql://user:password@db.example.com/farm"),
+    _matching(r"(?s)postgres(ql)?(\+\w+)?://.*", "an address such as postgresql://user:password@db.example.com/farm"),
 ]
 Redis = Annotated[
     str,
-    _written(r"(?s)(rediss?|unix)://.*", "an address such as redis://cache.example.com:6379/0"),
+    _matching(r"(?s)(rediss?|unix)://.*", "an address such as redis://cache.example.com:6379/0"),
     AfterValidator(_server),
 ]
 RayAddresses = Annotated[
     str,
-    _written(
+    _matching(
         r"auto|\s*[^\s,/]+:\d+(\s*,\s*[^\s,/]+:\d+)*\s*",
         "host and port of Ray's control store, such as head.example.com:6379, or auto for the cluster of this machine",
     ),
