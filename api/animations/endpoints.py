@@ -8,8 +8,9 @@ from fastapi import Response
 from api.animations.schemas import PresetRecord, PresetRequest, PresetRow
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
+from api.ids import checked_id, found
 from api.json import JSONResponse
-from api.pagination import checked_id, found, listed
+from api.pagination import listed
 from api.route import needs, public_router
 from api.shapes import Deleted, Listed
 from farm_core.accounts.scopes import Scope

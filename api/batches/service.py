@@ -12,7 +12,7 @@ from api.app_state import AppState
 from api.auth import Caller
 from api.batches.schemas import BatchCancelled, BatchItem, BatchRecord, BatchRequest, BatchRow, BatchTotals
 from api.dependencies import LIMIT_DEFAULT, Page
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from api.renders import rules
 from api.renders import service as renders
 from api.renders.media import Uploads, uploads_of, with_upload_paths

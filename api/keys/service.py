@@ -9,8 +9,9 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
+from api.ids import checked_id
 from api.keys.schemas import NAME_LENGTH_MAX, KeyRequest, KeySummary, NewKey
-from api.pagination import checked_id, listed
+from api.pagination import listed
 from api.shapes import Listed
 from farm_core.accounts import repository
 from farm_core.accounts.keys import PREFIX_LENGTH, hash_of, new_secret

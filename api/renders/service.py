@@ -14,7 +14,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.pagination import checked_id, found, is_id
+from api.ids import checked_id, found, is_id
 from api.renders.media import uploads_of, with_upload_paths
 from api.renders.output import output_of
 from api.renders.rules import faults_of, key_faults

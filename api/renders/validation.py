@@ -15,7 +15,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.documentation import Fault
-from api.pagination import found
+from api.ids import found
 from api.renders.media import uploads_of
 from api.renders.output import output_of
 from api.renders.rules import faults_of

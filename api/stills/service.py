@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from api.app_state import AppState
 from api.auth import Caller
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from api.renders.media import uploads_of, with_upload_paths
 from api.renders.rules import faults_of_inputs
 from farm_core.errors import Conflict, InvalidInputs

@@ -15,7 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
-from api.pagination import checked_id, found, listed
+from api.ids import checked_id, found
+from api.pagination import listed
 from api.shapes import Listed
 from api.templates import drafts, versions
 from api.templates.schemas import (

@@ -11,7 +11,7 @@ from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from api.templates.schemas import NAME_LENGTH_MAX, VERSION_MAX
 from console import keyset, pictures
 from console.charts import template_use

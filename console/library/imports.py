@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Work
-from api.pagination import checked_id
+from api.ids import checked_id
 from api.templates import service, versions
 from api.templates.schemas import NAME_LENGTH_MAX
 from api.uploads import Upload, received

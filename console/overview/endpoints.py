@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import Reading, Work
-from api.pagination import found
+from api.ids import found
 from console.overview.snapshot import Snapshots
 from console.pages import page
 from console.viewer import CommanderOf, ViewerOf

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from api.app_state import AppState, origin_of
 from api.assets import service as assets
 from api.dependencies import AppStateOf, Origin, Work
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from api.renders import service
 from api.renders.media import Uploads, uploads_of, with_upload_paths
 from api.renders.rules import faults_of

@@ -15,7 +15,7 @@ from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from console.errors import ActionRefused
 from console.pages import page
 from console.renders.detail import detail

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from console import pictures
 from console.files import stored
 from console.pages import is_part, page

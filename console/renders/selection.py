@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Reading
 from api.file_streams import FileStream
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from console.pages import page
 from console.renders.detail import Detail, detail
 from console.renders.naming import disposition, video_name

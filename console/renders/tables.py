@@ -15,7 +15,7 @@ from starlette.responses import Response
 from api.app_state import AppState
 from api.dependencies import AppStateOf, Reading
 from api.file_streams import FileStream
-from api.pagination import checked_id, found
+from api.ids import checked_id, found
 from console.pages import page
 from console.renders.listing import LINE, TEXTS
 from console.renders.naming import disposition, numbered_name, plain_name

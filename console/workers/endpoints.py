@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
-from api.pagination import found
+from api.ids import found
 from console.overview.endpoints import SnapshotsOf
 from console.pages import is_part, page
 from console.viewer import CommanderOf, OperatorOf
