@@ -33,7 +33,7 @@ class PropertyReader(Protocol):
         ...
 
 
-class Budget:
+class FrameBudget:
     """Number of layers that one frame can evaluate, nested compositions included: a bound of time and memory."""
 
     __slots__ = ("left",)
@@ -57,7 +57,7 @@ class FrameContext:
     composition: Composition
     output_fps: float
     properties: PropertyReader
-    budget: Budget
+    budget: FrameBudget
     sounds: Sounds | None = None
 
 

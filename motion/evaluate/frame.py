@@ -8,7 +8,7 @@ from dataclasses import replace
 from motion.evaluate import audio_analysis, keyframe_phase, shutter, space, stacks
 from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.constant_parts import constant_part, depends_on_itself
-from motion.evaluate.context import Budget, EvaluationContext, FrameContext, Values
+from motion.evaluate.context import EvaluationContext, FrameBudget, FrameContext, Values
 from motion.evaluate.easing import clamp_unit
 from motion.evaluate.loudness import loudness
 from motion.evaluate.mask_keys import sample_mask
@@ -91,7 +91,7 @@ def shared_frame(
             is_listening = False
 
     properties = Properties(Host(composition.facts, composition.layers, context, measure, level))
-    frame = FrameContext(composition, output_fps, properties, Budget(), sounds)
+    frame = FrameContext(composition, output_fps, properties, FrameBudget(), sounds)
     return frame
 
 

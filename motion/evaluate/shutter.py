@@ -86,7 +86,7 @@ def ghosts(
 
 
 def _echoes(echo: Echo, values: Values) -> list[tuple[float, float]]:
-    """(seconds, opacity) of each ghost, farthest in time first (effects.md 8.12)."""
+    """Return (seconds, opacity) of each ghost, farthest in time first (effects.md 8.12)."""
 
     def number(name: str, stored: float) -> float:
         return _parameter(values, echo.id, name, stored)
