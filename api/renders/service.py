@@ -230,9 +230,8 @@ async def respect_quota(
     limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
-    await check_storage_quota(
-        session, account.id, limits.max_storage_bytes, input_bytes if input_bytes > FREE_BYTES else 1
-    )
+    counted_bytes = input_bytes if input_bytes > FREE_BYTES else 1  # a full account creates no jobs, however small
+    await check_storage_quota(session, account.id, limits.max_storage_bytes, counted_bytes)
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms
     quota = limits.monthly_render_minutes

@@ -88,7 +88,7 @@ class RenderRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of renders. `total` is capped (`words.capped`); `following` is the key of the next page, or None."""
+    """A page of renders. `total` is capped (`formatting.capped`); `following` is the key of the next page, or None."""
 
     rows: Sequence[RenderRow]
     total: int

@@ -122,7 +122,7 @@ class Database:
         return await _repeat_if_victim(once)
 
     async def single(self, act: Callable[[AsyncConnection], Awaitable[Result]]) -> Result:
-        """Run `act`, which runs statements of which only the last one writes, and return its result.
+        """Run `act` without a transaction and return its result. Only its last statement may write.
 
         If the connection is dead, `act` runs once more on another one, so it must be idempotent: the server may have
         run the statement. After a restart of Postgres, the pool drops all other connections of that age.

@@ -103,9 +103,9 @@ class Contents:
         return 0.0, 0.0
 
     def source_rect(self, source: TextSource, extents: bool) -> SourceRect | None:
-        """Return the rectangle of a text's ink, or with `extents` of its font box, px from the centre of the layer box.
+        """Return the rectangle of a text's painted pixels, or with `extents` of its font box, px from the centre of the layer box.
 
-        Used by expressions (format/animation.md 4.5, sourceRectAtTime). None for a text without ink.
+        Used by expressions (format/animation.md 4.5, sourceRectAtTime). None for a text that paints nothing.
         """
         if extents:
             width, height = self.box(source)

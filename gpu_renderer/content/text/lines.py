@@ -98,7 +98,7 @@ def _measured(
 
 
 def _painted(line: str, style: TextStyle, fonts: Fonts) -> tuple[float, float, float]:
-    """Return the extents of a line's ink in px: its width, and the heights above and below the line's middle.
+    """Return the extents of a line's painted pixels in px: its width, and the heights above and below the line's middle.
 
     A glyph's extents are those of its hinted mask, in whole px unless it is too large for a mask.
     """
