@@ -71,17 +71,18 @@ def reserve_in_use(folder: Path, more_bytes: int = 0) -> int:
     """Return the reserve of the folder's disk in bytes if less than that is free after `more_bytes` are written, else 0. Raises
     OSError."""
     disk = shutil.disk_usage(folder)
-    reserve = _reserve_bytes(disk.total)
+    reserve = reserve_bytes(disk.total)
     return reserve if disk.free - more_bytes <= reserve else 0
 
 
 def is_half_of_reserve_used(folder: Path) -> bool:
     """Return True if less than half of the reserve of the folder's disk is free. Raises OSError."""
     disk = shutil.disk_usage(folder)
-    return disk.free < _reserve_bytes(disk.total) // 2
+    return disk.free < reserve_bytes(disk.total) // 2
 
 
-def _reserve_bytes(disk_bytes: int) -> int:
+def reserve_bytes(disk_bytes: int) -> int:
+    """Return the reserve of a disk of this size."""
     return min(RESERVE_BYTES, disk_bytes // 10)
 
 

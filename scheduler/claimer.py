@@ -21,6 +21,7 @@ from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs, traces
 from farm_core.telemetry.logs import OnceAMinute, in_a_line
+from farm_core.usage.stored import reserve_share
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, check_version, ingest
@@ -104,12 +105,24 @@ class Claimer(Service):
         taken = await self._adopt(room)
         if len(taken) < room:
             rest, workers = room - len(taken), len(self.dependencies.executor.workers())
-            claimed = await database.single(lambda connection: claims.claim_jobs(connection, now, rest, workers))
+            share = await self._share()
+            claimed = await database.single(
+                lambda connection: claims.claim_jobs(connection, now, rest, workers, stored_max=share)
+            )
             self.dependencies.changes.publish(
                 changed(job.id, job.account_id, JobStatus.processing, 0) for job in claimed
             )
             taken += claimed
         return taken
+
+    async def _share(self) -> int | None:
+        """Return the number of stored bytes above which an account's jobs stay queued, or None."""
+        try:
+            if not await asyncio.to_thread(self.dependencies.storage.reserve_in_use):
+                return None
+            return await self.dependencies.database.single(partial(reserve_share, storage=self.dependencies.storage))
+        except StorageUnavailable:
+            return None  # jobs wait when they are prepared
 
     async def _adopt(self, room: int) -> list[ClaimedJob]:
         """Adopt orphans once every ADOPTION_SECONDS. Claims run much more often, but a lease expires only after

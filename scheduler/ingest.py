@@ -18,7 +18,6 @@ from farm_core.assets.kinds import ENDINGS, NO_PICTURE, is_picture
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
 from farm_core.storage.links import PATH_PREFIX
-from farm_core.storage.port import StorageUnavailable
 from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
@@ -98,7 +97,7 @@ async def ingest(
 
     Raises IngestFailed if another attempt would fail too. After any other error, another attempt can succeed.
     """
-    await _check_room(dependencies, job)
+    _check_room(job)
     fields = [field for field in joined(job.template_inputs, job.template_targets) if field.target != NO_TARGET]
     values = _values_of(job, fields)
     given = {
@@ -152,16 +151,10 @@ def _check_pictures(keys: Mapping[str, str]) -> None:
             raise IngestFailed(f"The media of {name} cannot be used: it {NO_PICTURE}.")
 
 
-async def _check_room(dependencies: Dependencies, job: ClaimedJob) -> None:
-    """Raise IngestFailed if the account's storage is full, and StorageUnavailable while the disk lacks its reserve and the account
-    stores more than that. Its job then waits."""
+def _check_room(job: ClaimedJob) -> None:
+    """Raise IngestFailed if the account's storage is full."""
     if job.storage_limit is not None and job.stored_bytes >= job.storage_limit:
         raise IngestFailed(FULL)
-    reserve = await asyncio.to_thread(dependencies.storage.reserve_in_use)
-    if 0 < reserve < job.stored_bytes:
-        raise StorageUnavailable(
-            f"the disk lacks its reserve, and account {job.account_id} takes much of it: its jobs wait"
-        )
 
 
 def check_version(job: ClaimedJob) -> None:

@@ -175,7 +175,8 @@ def _disk(settings: Settings) -> Finding:
         "disk",
         "poor",
         fact,
-        "Lower SEGMENT_CACHE_BYTES or RESULT_DAYS, or free space. Jobs wait while the disk is full.",
+        "Lower SEGMENT_CACHE_BYTES or RESULT_DAYS, or free space. Below 1 GB, or a tenth of a small disk, large files are refused and jobs "
+        "of accounts that store much wait; while the disk is full, all jobs wait.",
     )
 
 

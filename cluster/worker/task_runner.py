@@ -270,18 +270,14 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
             return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
         case DiskNearlyFull() if error.own_bytes > error.reserve_bytes:
             return Failure(FailureKind.document, TOO_LARGE, worker_id)
-        case StorageUnavailable():
+        case DiskNearlyFull() if has_reserve():  # without the attempt's files
+            return Failure(FailureKind.space, TOO_LARGE, worker_id)
+        case DiskNearlyFull() | StorageUnavailable():
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
-        case OSError() if is_disk_broken(error) or (is_disk_full(error) and not _has_room(error)):
+        case OSError() if is_disk_broken(error) or (is_disk_full(error) and not has_temporary_room()):
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case _:
             return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)
-
-
-def _has_room(error: OSError) -> bool:
-    """Return False if the disk still lacks what the failed attempt missed, although the attempt's files are gone: the task did not
-    fill the disk itself."""
-    return has_reserve() if isinstance(error, DiskNearlyFull) else has_temporary_room()
 
 
 def _digest(path: Path) -> str:

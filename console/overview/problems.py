@@ -10,7 +10,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from api.app_state import AppState
 from console.formatting import size
-from farm_core.disk_space import ROOM_BYTES, check_temporary_room
+from farm_core.disk_space import ROOM_BYTES, check_temporary_room, reserve_bytes
 from farm_core.jobs.models import Worker
 from farm_core.redis import CHECK_KEY
 from farm_core.storage.port import StorageUnavailable
@@ -128,10 +128,10 @@ def _results(snapshot: Snapshot) -> list[Problem]:
 
 def _disk(snapshot: Snapshot) -> list[Problem]:
     free, total = snapshot.storage.free, snapshot.storage.total
-    if free is None or not total or free / total >= FREE_SHARE:
+    if free is None or not total or free > max(FREE_SHARE * total, reserve_bytes(total)):
         return []
     advice = (
-        "While it is full, uploads are refused and renders wait. Free some space, or lower SEGMENT_CACHE_BYTES or "
-        "RESULT_DAYS and restart the farm."
+        "Large uploads are refused, and renders of accounts that store much may wait. "
+        "While it is full, uploads are refused and renders wait. Free some space, or lower SEGMENT_CACHE_BYTES or RESULT_DAYS and restart the farm."
     )
     return [Problem(f"Only {size(free)} of the disk are free.", advice, severe=True)]

@@ -99,7 +99,7 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
         "times": pictures.filmstrip_times(shown.duration_seconds), "waiting": "",
     }  # fmt: skip
     if is_waiting(shown.job.status, (task.status for task in shown.tasks)):
-        values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now(), shown.tasks)]
+        values["waiting"] = WORDS[await waits_for(work, shown.account, state.clock.now(), shown.tasks, state.storage)]
     origin = origin_of(request)
     values["share"], values["file_name"] = "", ""
     if (key := shown.job.video_key) is not None and shown.job.status == JobStatus.completed:

@@ -10,6 +10,7 @@ WORDS: Final = {
     Wait.PAUSED_FARM: "Waiting: an operator has paused the farm",
     Wait.SUSPENDED_ACCOUNT: "Waiting: an operator has suspended this account",
     Wait.PAUSED_ACCOUNT: "Waiting: an operator has paused this account",
+    Wait.RESERVE: "Waiting: the farm's disk is nearly full, and this account stores much",
     Wait.NO_WORKER: "Waiting: no worker takes work now",
     Wait.STORAGE: "Waiting: storage does not answer, or a disk is full",
     Wait.BUSY_WORKERS: "Waiting for a worker",

@@ -47,6 +47,7 @@ def waiting(waits: Wait, account: str) -> str:
         Wait.PAUSED_FARM: "Waits: the farm is paused. `./farm queue resume` lets it go on.",
         Wait.SUSPENDED_ACCOUNT: f"Waits: its account is suspended. `./farm account unsuspend {account}` lets it go on.",
         Wait.PAUSED_ACCOUNT: f"Waits: its account is paused. `./farm queue resume --account {account}` lets it go on.",
+        Wait.RESERVE: "Waits: the disk of the storage is nearly full, and its account stores much. Free space, or lower RESULT_DAYS; `./farm doctor` shows the disk.",
         Wait.NO_WORKER: "Waits: no worker takes work. `./farm workers` shows why, `./farm doctor` checks this machine.",
         Wait.STORAGE: "Waits: storage did not answer, or a disk is full. It tries again every few seconds; `./farm doctor` checks both.",
         Wait.BUSY_WORKERS: "Waits for a worker. `./farm queue` shows what else waits, `./farm workers` what is rendered.",

@@ -19,6 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
+from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument
 from farm_core.cli.argument_types import duration, whole
@@ -34,6 +35,9 @@ from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.speed import seconds_left
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.progress.reader import ProgressReader
+from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
+from farm_core.storage.port import Storage
 from farm_core.webhooks.models import Delivery
 
 FOLLOW_SECONDS = 0.3
@@ -91,7 +95,9 @@ async def _print(database: Database, progress: ProgressReader, arguments: argpar
         return 1
     if arguments.follow:
         return await follow_job(database, progress, job.id)
-    await screen.show(lambda: _one(database, progress, job.id), watch=arguments.watch)
+    chosen = data_folder.settings_of(arguments)
+    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    await screen.show(lambda: _one(database, progress, storage, job.id), watch=arguments.watch)
     return 0
 
 
@@ -135,7 +141,7 @@ async def _job(database: Database, job_id: str) -> Job | None:
         return found
 
 
-async def _one(database: Database, progress: ProgressReader, job_id: str) -> Group:
+async def _one(database: Database, progress: ProgressReader, storage: Storage, job_id: str) -> Group:
     async with database.work() as session:
         job = await session.get_one(Job, job_id)
         tasks = list(await session.scalars(select(Task).where(col(Task.job_id) == job_id).order_by(col(Task.index))))
@@ -147,7 +153,7 @@ async def _one(database: Database, progress: ProgressReader, job_id: str) -> Gro
         now = await postgres_clock.now(session)
         listed = _listed([(job, account.name)], await progress.percents([job]), now)
         is_held = not is_waiting(job.status, (one.status for one in tasks))
-        waits = None if is_held else await waits_for(session, account, now, tasks)
+        waits = None if is_held else await waits_for(session, account, now, tasks, storage)
         return report(listed, job, tasks, list(events), delivery, now, waits and waiting(waits, account.name))
 
 

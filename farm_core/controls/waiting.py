@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from enum import Enum, auto
 
@@ -17,6 +18,8 @@ from farm_core.jobs.judge import STORAGE_AWAY
 from farm_core.jobs.models import Task, Worker
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
+from farm_core.storage.port import Storage, StorageUnavailable
+from farm_core.usage.stored import exceeds_share
 
 
 class Wait(Enum):
@@ -25,6 +28,7 @@ class Wait(Enum):
     PAUSED_FARM = auto()
     SUSPENDED_ACCOUNT = auto()
     PAUSED_ACCOUNT = auto()
+    RESERVE = auto()
     NO_WORKER = auto()
     STORAGE = auto()
     BUSY_WORKERS = auto()
@@ -37,7 +41,9 @@ def is_waiting(job_status: str, task_statuses: Iterable[str]) -> bool:
     return job_status == JobStatus.queued or (job_status == JobStatus.processing and planned)
 
 
-async def waits_for(session: AsyncSession, account: Account, now: datetime, tasks: Iterable[Task]) -> Wait:
+async def waits_for(
+    session: AsyncSession, account: Account, now: datetime, tasks: Collection[Task], storage: Storage
+) -> Wait:
     """Return the reason why no worker has one of these tasks of a waiting job."""
     if await queues.paused_since(session) is not None:
         return Wait.PAUSED_FARM
@@ -45,6 +51,9 @@ async def waits_for(session: AsyncSession, account: Account, now: datetime, task
         return Wait.SUSPENDED_ACCOUNT
     if account.paused_at is not None:
         return Wait.PAUSED_ACCOUNT
+    with suppress(StorageUnavailable):
+        if not tasks and await exceeds_share(session, storage, account.id):
+            return Wait.RESERVE
     rested = or_(col(Worker.quarantined_until).is_(None), col(Worker.quarantined_until) <= now)
     takes_work = select(col(Worker.id)).where(
         col(Worker.seen_at) > now - timedelta(seconds=LIVE_SECONDS),

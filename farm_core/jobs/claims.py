@@ -20,6 +20,8 @@ from motion.notices import Notice
 LEASE_SECONDS: Final = 20.0
 """Duration of a lease. Schedulers renew it four times as often; one that does not renew in time counts as dead."""
 
+_BIGINT_MAX: Final = 2**63 - 1
+
 ACCOUNT_JOBS_MAX: Final = 64
 """Maximum number of jobs of one account in processing, or the number of workers if that is larger. The rest of its
 queue waits."""
@@ -100,14 +102,23 @@ class SameResult(NamedTuple):
     warnings: Sequence[Mapping[str, Any]] | None
 
 
-async def claim_jobs(transaction: Transaction, now: datetime, jobs_max: int, workers: int = 0) -> list[ClaimedJob]:
+async def claim_jobs(
+    transaction: Transaction, now: datetime, jobs_max: int, workers: int = 0, stored_max: int | None = None
+) -> list[ClaimedJob]:
     """Move the next queued jobs to processing, each for one scheduler only. One statement.
+
+    Jobs of accounts that store more than `stored_max` bytes stay queued.
 
     An account can have as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more, so one
     account can use a whole idle farm.
     """
     account_jobs_max = max(ACCOUNT_JOBS_MAX, workers)
-    values = {**_lease(now), "jobs_max": jobs_max, "account_jobs_max": account_jobs_max}
+    values = {
+        **_lease(now),
+        "jobs_max": jobs_max,
+        "account_jobs_max": account_jobs_max,
+        "stored_max": _BIGINT_MAX if stored_max is None else stored_max,
+    }
     limits = {"candidates": in_steps(CANDIDATES_PER_JOB * jobs_max)}
     return [_claimed(row) for row in await execute(transaction, "claim_jobs", values, limits=limits)]
 

@@ -24,6 +24,8 @@ class FailureKind(StrEnum):
     """No frame was finished within FRAME_SECONDS_MAX."""
     lost = "lost"
     """The worker, its machine or the cluster was lost, through no fault of the task."""
+    space = "space"
+    """The task's temporary files are large, and the disk of the worker had too little space beside them. No worker is to blame."""
     store = "store"
     """Storage did not answer, or the disk of the worker's temporary files is full, through no fault of task or
     worker."""
@@ -69,9 +71,9 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
             return Retry(0.2, None, failures)
         case FailureKind.store:
             return Retry(STORE_PAUSE_SECONDS, failure.worker, failures)  # the disk of its machine may be full
-        case FailureKind.crash | FailureKind.stall:
+        case FailureKind.crash | FailureKind.stall | FailureKind.space:
             if failures + 1 >= FAILURES_MAX:
-                return Fail(failure.public_message if failure.kind is FailureKind.stall else REPEATED_FAILURE)
+                return Fail(REPEATED_FAILURE if failure.kind is FailureKind.crash else failure.public_message)
             return Retry(backoff_seconds(failures), failure.worker, failures + 1)
 
 

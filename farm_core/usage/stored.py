@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from farm_core.accounts.models import Account
 from farm_core.errors import QuotaExceeded, Unavailable
 from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.sql import Transaction, execute
@@ -62,11 +63,29 @@ async def check_storage_quota(
 
 
 async def check_reserve(session: AsyncSession, storage: Storage, account_id: str, more: int) -> None:
-    """Raise Unavailable if the disk of the storage lacks its reserve, and `more` bytes are many or the account stores more than the
-    reserve. Small objects of other accounts can use the reserve."""
+    """Raise Unavailable if the disk of the storage lacks its reserve, and `more` bytes are many or the account would exceed its share."""
     reserve = await asyncio.to_thread(storage.reserve_in_use)
-    if reserve and (more > SMALL_BYTES or await stored_bytes(session, account_id) + more > reserve):
+    if reserve and (more > SMALL_BYTES or await exceeds_share(session, storage, account_id, more)):
         raise Unavailable(NEARLY_FULL)
+
+
+async def exceeds_share(session: AsyncSession, storage: Storage, account_id: str, more: int = 0) -> bool:
+    """Return True if the account stores more than the reserve share after `more` bytes are stored."""
+    share = await reserve_share(session, storage)
+    return share is not None and await stored_bytes(session, account_id) + more > share
+
+
+async def reserve_share(transaction: Transaction, storage: Storage) -> int | None:
+    """Return the number of bytes above which an account must wait for space, or None.
+
+    It is the reserve of the storage's disk while that is in use, and None if the farm has at most one account beside its operators.
+    Raises StorageUnavailable.
+    """
+    reserve = await asyncio.to_thread(storage.reserve_in_use)
+    if not reserve:
+        return None
+    accounts = await transaction.execute(select(col(Account.id)).where(col(Account.operator).is_(False)).limit(2))
+    return reserve if len(accounts.all()) > 1 else None
 
 
 async def charge(session: AsyncSession, account_id: str, key: str, size: int, limit: int | None) -> None:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
+from farm_core import disk_space
 from farm_core.audit.log import Actor, Role
 from farm_core.controls import jobs
 from farm_core.db.database import Database
@@ -211,3 +212,15 @@ def test_a_disk_without_its_reserve_takes_no_more_from_an_account_that_fills_it_
     assert [answer.status_code for answer in accepted] == [201] * 3
     monkeypatch.setattr(shutil, "disk_usage", measured)
     assert ada.upload(picture()).status_code == 201
+
+
+def test_the_only_account_of_a_farm_can_use_the_reserve_of_its_disk(
+    own_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, measured = own_world.account(), shutil.disk_usage
+    assert ada.upload(picture()).status_code == 201
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=1_000, free=100))
+    monkeypatch.setattr(disk_space, "ROOM_BYTES", 0)
+    assert ada.upload(picture()).status_code == 201
+    own_world.account()
+    assert ada.upload(picture()).status_code == 503

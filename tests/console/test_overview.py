@@ -50,6 +50,14 @@ def test_a_disk_that_fills_up_is_named_at_once(operator: Person, monkeypatch: py
     assert notices(operator)[0] == ("bad", "Only 3.0 MB of the disk are free.")
 
 
+def test_a_disk_without_its_reserve_is_named_before_it_is_full(
+    operator: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10_000_000_000, 9_100_000_000, 900_000_000))
+    assert ("bad", "Only 900 MB of the disk are free.") in notices(operator)
+    assert "renders of accounts that store much may wait" in operator.text("/")
+
+
 def test_a_render_machine_whose_disk_is_full_is_named(operator: Person) -> None:
     world = operator.api.world
     world.database.execute(WORKER, ("worker-live", world.clock.now(), None))

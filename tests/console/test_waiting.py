@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from psycopg.types.json import Jsonb
@@ -40,6 +42,21 @@ def test_a_render_says_what_it_waits_for(member: Person) -> None:
     task = f"INSERT INTO tasks ({columns}) VALUES ('t', %s, 0, 'render', 0, 9, 'pending', 0, 0, now())"
     world.database.execute(task, (job,))
     assert "Waiting: an operator has paused the farm" in page()
+
+
+def test_a_render_of_an_account_that_fills_the_disk_says_that_it_waits_for_space(
+    member: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, job = member.api.world, member.api.job()
+    world.account()
+    charged = "INSERT INTO object_charges (account_id, key, bytes) VALUES (%s, 'results/a.mp4', 10000)"
+    world.database.execute(charged, (member.api.account_id,))
+    assert "Waiting: no worker takes work now" in member.text(f"/renders/{job}")
+    measured = shutil.disk_usage
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=10_000, free=1_000))
+    assert "Waiting: the farm's disk is nearly full, and this account stores much" in unescape(
+        member.text(f"/renders/{job}")
+    )
 
 
 def test_a_render_lists_what_its_video_leaves_out(member: Person) -> None:

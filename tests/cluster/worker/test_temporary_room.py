@@ -17,6 +17,7 @@ from farm_core.jobs.receipt import RenderedJob
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from scheduler.collector import BLAMED
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, VideoFormat
 from tests.cluster.worker.test_media_cache import segment
 from tests.patience import HANG_SECONDS
@@ -85,6 +86,26 @@ def test_a_segment_that_takes_the_reserve_ends_and_names_the_reason_or_waits(
 
     assert failure(runner.execute(assignment, frame_done, lambda: False)) == expected
     assert files_of(tmp_path / "scratch") == [], "its files are gone, and so are cached ones"
+
+
+def test_a_segment_that_takes_the_reserve_alone_is_tried_again_names_the_reason_and_blames_no_worker(
+    tmp_path: Path, storage: LocalStorage, runner: TaskRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assignment, usage = pictures(storage, 0, frame_count=30), shutil.disk_usage("/")
+    written = tmp_path / "scratch" / f"{assignment.token}.zip"
+    monkeypatch.setattr(temporary_room, "ROOM_BYTES", ROOM_BYTES)
+    monkeypatch.setattr(
+        shutil, "disk_usage", lambda _: usage._replace(total=10**10, free=1000 if written.exists() else 2 * 10**9)
+    )
+
+    def frame_done(count: int) -> None:
+        deadline = time.monotonic() + HANG_SECONDS
+        while count == 20 and temporary_room.used_bytes(written) <= ROOM_BYTES:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    assert failure(runner.execute(assignment, frame_done, lambda: False)) == (FailureKind.space, TOO_LARGE)
+    assert FailureKind.space not in BLAMED
 
 
 @pytest.mark.parametrize(("total", "expected"), [SMALL_DISK, LARGE_DISK])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import json
+import shutil
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -169,6 +170,23 @@ async def job_one_found_storage_away(database: Database) -> None:
                 error="Storage could not be reached.", not_before=utc_now(),
             )
         )  # fmt: skip
+
+
+def test_a_job_whose_account_fills_the_disk_says_that_it_waits_for_space(
+    command: Command, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fill(database: Database) -> None:
+        async with database.work() as session:
+            await account(session, "other")
+            charged = "INSERT INTO object_charges (account_id, key, bytes) SELECT account_id, 'k', 1001 FROM jobs WHERE id = 'job_one'"
+            await session.execute(text(charged))
+
+    on(database_url, fill)
+    assert "Waits for a worker" in command("jobs", "show", "job_one")[1]
+    measured = shutil.disk_usage
+    monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=10_000, free=1_000))
+    shown = " ".join(command("jobs", "show", "job_one")[1].split())
+    assert "Waits: the disk of the storage is nearly full, and its account stores much. Free space" in shown
 
 
 def test_a_job_says_what_it_waits_for_and_what_to_do(command: Command, database_url: str) -> None:

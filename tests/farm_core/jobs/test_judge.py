@@ -22,6 +22,12 @@ def test_a_frame_that_takes_too_long_is_tried_elsewhere_and_the_reason_names_the
     assert judge(2, failure) == Fail("A frame took longer than 30 s to draw (FRAME_SECONDS_MAX).")
 
 
+def test_a_task_that_takes_the_space_of_others_is_tried_again_and_names_the_reason() -> None:
+    failure = Failure(FailureKind.space, "The temporary files are too large.", "w1")
+    assert judge(1, failure) == Retry(1.0, "w1", 2)
+    assert judge(2, failure) == Fail("The temporary files are too large.")
+
+
 def test_a_lost_machine_is_never_held_against_the_task() -> None:
     assert judge(2, Failure(FailureKind.lost, "", "w1")) == Retry(0.2, None, 2)
 

@@ -72,7 +72,14 @@ def test_no_statement_but_one_is_too_long_for_the_cache_of_psycopg() -> None:
 
 
 OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
-    "claim_jobs": {"account_jobs_max": 64, "candidates": 32, "jobs_max": 8, "lease_seconds": 20, "token": "t"},
+    "claim_jobs": {
+        "account_jobs_max": 64,
+        "stored_max": 2**62,
+        "candidates": 32,
+        "jobs_max": 8,
+        "lease_seconds": 20,
+        "token": "t",
+    },
     "open_work": {"heads_max": 8, "renderers": None, "depth_least": 2},
 }
 FILL: Final = """
