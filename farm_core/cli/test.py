@@ -86,7 +86,7 @@ def _every_test() -> int:
     """
     parts: list[_Part] = []
     statuses = []
-    with tempfile.NamedTemporaryFile("r") as of_farms, tempfile.NamedTemporaryFile("r") as of_lanes:
+    with _output_file() as of_farms, _output_file() as of_lanes:
         try:
             parts.append(_Part("Tests of whole farms", 0, ["--servers", "alone"], of_farms))
             lanes = f"Tests that start servers, in {_lanes()} lanes"
@@ -105,6 +105,11 @@ def _every_test() -> int:
         if status == FAILED:
             print(f"Some failed above: {title}.", flush=True)
     return max(status for status, _ in statuses)
+
+
+def _output_file() -> IO[str]:
+    """Return a file for the output of a part. It is read while the part writes, perhaps in the middle of a letter."""
+    return tempfile.NamedTemporaryFile("r", errors="replace")
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

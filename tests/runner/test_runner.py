@@ -198,6 +198,18 @@ def test_the_parts_run_side_by_side_and_their_outputs_come_one_after_the_other(
     assert lines == [f"{end} of {name}" for name in ("without", "lanes", "alone") for end in ("begin", "end")]
 
 
+def test_a_letter_that_is_half_written_when_the_output_is_read_ends_no_run(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def command(*arguments: str) -> list[str]:
+        halves = "printf '\\303'; sleep 2; printf '\\251 end'"
+        return ["sh", "-c", halves if "lanes" in arguments else "true"]
+
+    monkeypatch.setattr(every_part, "_pytest", command)
+    assert every_part._every_test() == 0
+    assert capfd.readouterr().out.endswith(" endTests of whole farms:\n")
+
+
 def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
     """Run pytest on the project; return its output lines."""
     plugins = ["-p", "tests.runner.plugin", *(["-p", "xdist"] if "-n" in arguments else [])]
