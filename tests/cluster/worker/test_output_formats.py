@@ -21,6 +21,7 @@ from cluster.worker.render_thread import RenderThread
 from cluster.worker.segment_maker import task_runner
 from cluster.worker.task_runner import TaskRunner
 from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.jobs.judge import FailureKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
@@ -163,6 +164,21 @@ class TestWorkers:
         video = path.read_bytes()
         assert proof["video"] == {"sha256": hashlib.sha256(video).hexdigest(), "bytes": len(video)}
         assert (proof["video"]["sha256"], proof["jobId"], proof["inputs"]) == (done.sha256, "j", {"title": "A"})
+
+    def test_a_video_whose_receipt_cannot_be_stored_is_not_finished_until_another_attempt_stores_both(
+        self, farm: Farm, tmp_path: Path
+    ) -> None:
+        runner, storage = farm
+        assembly = assembly_of(rendered_segments(farm, video_of("mp4")), video_of("mp4"), "j")
+        in_the_way = tmp_path / "storage" / "objects" / "results" / "j.json"
+        in_the_way.mkdir(parents=True)
+        failed = runner.execute(assembly, lambda _: None, lambda: False)
+        assert isinstance(failed, Ended)
+        assert failed.failure.kind == FailureKind.store
+        in_the_way.rmdir()
+        done = runner.execute(assembly, lambda _: None, lambda: False)
+        assert isinstance(done, Finished), done
+        assert json.loads(storage.get_bytes("results/j.json"))["video"]["sha256"] == done.sha256
 
     def test_by_default_an_mp4_is_silent(self, farm: Farm, tmp_path: Path) -> None:
         path, _ = render_video(farm, tmp_path, "mp4", has_sound=False)
