@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cluster.messages import VERSION
 from farm_core.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place for one actor. All schedulers use the same name for it, so that they share the actor."""
+    """A place for one actor. All schedulers with the same messages use the same name for it, so that they share the
+    actor."""
 
     name: str
     node_id: str
@@ -43,7 +45,7 @@ def _slots_of_node(node: Mapping[str, Any], settings: Settings) -> Iterator[Slot
     count = settings.workers or int(gpus * settings.workers_per_gpu if by_gpu else cpus)
     threads = raster_share(cpus, count) if settings.raster_threads is None else settings.raster_threads
     for index in range(count):
-        name = f"render-{node_id[-8:]}-{index}"
+        name = f"render-{VERSION}-{node_id[-8:]}-{index}"
         cpu_share = 0.0 if by_gpu else min(1.0, cpus / count)
         gpu_share = 1 / math.ceil(count / gpus) if by_gpu else 0.0
         yield Slot(name, node_id, node_name, cpu_share, gpu_share, threads, starts_max=max(1, int(max(cpus, gpus))))

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, make_dataclass
 from typing import Any
 
 import pytest
 
+from cluster import messages
 from cluster.slots import Growth, kept_slots, slots_of
 from farm_core.settings import Settings
 
@@ -86,3 +89,27 @@ def test_slots_with_a_worker_are_kept_when_there_are_too_many() -> None:
     slots = list(slots_of([node(number, cpus=1) for number in (1, 2, 3)], Settings()))
     names = [slot.name for slot in slots]
     assert [slot.name for slot in kept_slots(slots, 2, {names[2]})] == [names[2], names[0]]
+
+
+@dataclass
+class Part:
+    """A message in another one."""
+
+    name: str
+
+
+def test_schedulers_share_no_workers_that_know_other_messages() -> None:
+    """Values of a message of another release would arrive in wrong fields."""
+    (name, *_) = (slot.name for slot in slots_of([node(1)], Settings()))
+    assert messages.VERSION in name.split("-")
+    longer = make_dataclass("Part", [("name", str), ("length", int)])
+    versions = {
+        messages.version_of(make_dataclass("Whole", members))
+        for members in (
+            [("part", Part)],
+            [("part", Part | None)],
+            [("parts", Sequence[Part])],
+            [("parts", Sequence[longer])],  # type: ignore[valid-type]
+        )
+    }
+    assert len(versions) == 4
