@@ -205,23 +205,24 @@ def unrenderable_layers(
     return [(one.layer, one.reason) for one in _unrenderable(layers, done)]
 
 
-def media_sources(document: Document, composition_id: str | None = None, *, with_sound: bool = False) -> set[str]:
-    """Return the sources that rendering the composition, and its sound, can ask for; data: addresses are left out.
+def media_sources(document: Document, composition_id: str | None = None, *, with_sound: bool = False) -> dict[str, str]:
+    """Return the sources that rendering the composition, and its sound, can ask for, each with the name of its first layer.
 
-    Sounds count too where pictures show them.
+    Sounds count too where pictures show them. Addresses with `data:` are left out.
     """
-    found: set[str] = set()
+    found: dict[str, str] = {}
     layers = _layers(document, composition_id)
     shows_sound = show_sound(layers, document)
     left_out = undrawn_layers(document, layers, composition_id)
     for layer in layers:
-        if layer.id not in left_out:
-            found.update(_sources(layer))
+        named = [] if layer.id in left_out else [*_sources(layer)]
         if with_sound and layer.visible and layer.kind in ("audio", "video"):
-            found.add(sound_source(layer) if layer.kind == "audio" else layer.string("src") or "")
+            named.append(sound_source(layer) if layer.kind == "audio" else layer.string("src") or "")
         elif shows_sound and layer.kind == "audio" and source_fault(sound_source(layer)) is None:
-            found.add(sound_source(layer))
-    return {source for source in found if source and not source.startswith("data:")}
+            named.append(sound_source(layer))
+        for source in named:
+            found.setdefault(source, layer.name)
+    return {source: name for source, name in found.items() if source and not source.startswith("data:")}
 
 
 def slug(label: str) -> str:

@@ -32,12 +32,12 @@ exceeds a limit, each job gets its own call."""
 
 @dataclass(frozen=True, slots=True)
 class FrozenDocument:
-    """Stored document with inputs applied: key, size, `sources` that it names, and notices of what its video leaves
-    out."""
+    """Stored document with inputs applied: key, size, `sources` that it names, each with the name of its first layer,
+    and notices of what its video leaves out."""
 
     key: str
     bytes: int
-    sources: frozenset[str]
+    sources: Mapping[str, str]
     notices: tuple[Notice, ...]
 
 
@@ -129,7 +129,7 @@ def _record(value: InputField | Target) -> dict[str, Any]:
 
 def _document(result: FreezeResult, key: str, size: int) -> FrozenDocument:
     notices = tuple(Notice(**one) for one in result["notices"])
-    return FrozenDocument(key, size, frozenset(result["sources"]), notices)
+    return FrozenDocument(key, size, result["sources"], notices)
 
 
 def is_fresh(dependencies: Dependencies, key: str) -> bool:

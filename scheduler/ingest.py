@@ -115,7 +115,8 @@ async def ingest(
         document = await freezer.freeze(job, fields, {**values, **named})
     except (Refused, Exhausted) as error:
         raise IngestFailed(str(error)) from error
-    fetchable = dict.fromkeys(sorted(document.sources - set(named.values())), "a layer")
+    of_document = sorted(document.sources.keys() - set(named.values()))
+    fetchable = {source: f"layer “{document.sources[source][:LABEL_SHOWN_MAX]}”" for source in of_document}
     of_layers = await _fetch_all(dependencies, job, fetchable, budget)
     media = {name: of_inputs[given[field]].key for field, name in named.items()}
     media |= {source: stored.key for source, stored in of_layers.items()}

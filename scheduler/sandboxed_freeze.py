@@ -29,11 +29,11 @@ class FreezeRequest(TypedDict):
 
 
 class FreezeResult(TypedDict):
-    """Frozen document of a job: size, sources to fetch, notices; or the reason why it is `refused`."""
+    """Frozen document of a job: size, sources to fetch with names of their layers, notices; or the reason why it is `refused`."""
 
     refused: NotRequired[str]
     bytes: NotRequired[int]
-    sources: NotRequired[list[str]]
+    sources: NotRequired[dict[str, str]]
     notices: NotRequired[list[dict[str, Any]]]
 
 
@@ -51,7 +51,7 @@ def _write(document: Document, request: FreezeRequest, file: BinaryIO) -> Freeze
     try:
         applied = template.apply(document, fields, request["values"])
         named = template.media_sources(applied, request["composition_id"], with_sound=request["has_sound"])
-        sources = [source for source in named if template.source_fault(source) is None]
+        sources = {source: name for source, name in named.items() if template.source_fault(source) is None}
         if len(sources) > SOURCES_MAX + len(request["values"]):  # the scheduler counts those that are not inputs
             return {"refused": TOO_MANY_SOURCES}
         notices = () if request["has_sound"] else of_document(applied)
@@ -60,4 +60,4 @@ def _write(document: Document, request: FreezeRequest, file: BinaryIO) -> Freeze
     except DocumentError as refusal:
         return {"refused": refusal.message}
     size = file.write(orjson.dumps(cast(dict[str, Any], applied), option=orjson.OPT_SORT_KEYS))
-    return {"bytes": size, "sources": sorted(sources), "notices": [asdict(notice) for notice in notices]}
+    return {"bytes": size, "sources": sources, "notices": [asdict(notice) for notice in notices]}

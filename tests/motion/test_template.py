@@ -247,7 +247,7 @@ def test_the_sources_of_a_render_are_known_in_advance() -> None:
         node("h", "image", src="https://example.com/hidden.png", visible=False),
         node("q", "image", fx={"sequence": {"frames": ["https://example.com/1.png"]}}),
     )
-    assert media_sources(doc) == {HERO, "https://example.com/1.png"}
+    assert set(media_sources(doc)) == {HERO, "https://example.com/1.png"}
 
 
 @pytest.mark.parametrize("looker", [
@@ -258,14 +258,14 @@ def test_a_hidden_picture_that_another_layer_looks_at_is_fetched_and_can_be_repl
     group = node("g", "group", children=["h"])
     hidden = node("h", "image", parent="g", name="Map", src=HERO, visible=False)
     doc = document(group, hidden, node("a", fx=looker))
-    assert media_sources(doc) == {HERO}
+    assert set(media_sources(doc)) == {HERO}
     assert [entry.id for entry in discover(doc).fields] == ["map"]
 
 
 def test_a_hidden_picture_with_a_bar_of_its_own_is_never_looked_at() -> None:
     effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}
     doc = document(node("h", "image", src=HERO, visible=False), node("a", fx={"effects": [effect]}))
-    assert media_sources(doc) == set()
+    assert set(media_sources(doc)) == set()
 
 
 def test_a_picture_without_a_transform_takes_its_source_on_what_it_has() -> None:
@@ -273,4 +273,4 @@ def test_a_picture_without_a_transform_takes_its_source_on_what_it_has() -> None
     doc = document(picture)
     (field,) = discover(doc).fields
     written = apply(doc, [field], {field.id: "https://a.example/b.png"})
-    assert media_sources(written) == {"https://a.example/b.png"}
+    assert set(media_sources(written)) == {"https://a.example/b.png"}

@@ -169,6 +169,26 @@ def test_a_failed_job_names_the_label_of_the_input(database_url: str, tmp_path: 
     asyncio.run(story())
 
 
+def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with ingesting(database_url, tmp_path) as (under_test, media):
+            transform = {
+                "id": "c",
+                "type": "Transform",
+                "props": {"__kind": "image", "src": f"{media.origin}/gone.png"},
+            }
+            backdrop = {**LAYER, "id": "b", "name": "Backdrop " + "x" * 100, "components": [transform]}
+            root = {**ROOT_NODE, "children": ["logo", "b"]}
+            document = {**DOCUMENT, "scene": {"nodes": [root, LAYER, backdrop]}}
+            under_test.storage.put_bytes("documents/logo.json", orjson.dumps(document))
+            job = await rendered(under_test, f"{media.origin}/logo.png")
+            assert job.status == "failed"
+            shown = f"The media of layer “Backdrop {'x' * 71}” could not be fetched: The server answered 404."
+            assert str(job.error).startswith(shown)
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize(("kind", "status"), [("image", "failed"), ("media", "completed")])
 def test_a_video_is_fetched_for_a_media_input_and_fails_the_job_of_an_image_input(
     database_url: str, tmp_path: Path, kind: str, status: str
