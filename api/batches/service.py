@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -36,9 +37,12 @@ Refusals = list[dict[str, Any]]
 
 
 async def create(
-    state: AppState, caller: Caller, wanted: BatchRequest, idempotency_key: str | None, origin: str
-) -> BatchRecord:
+    state: AppState, caller: Caller, wanted: BatchRequest, idempotency_key: str | None, origin: str,
+    known: Mapping[int, Faults] = MappingProxyType({}),
+) -> BatchRecord:  # fmt: skip
     """Queue a render for each row, or return the batch that an equal request with the same key made before.
+
+    `known` maps indexes of rows to faults that the caller has found: these rows are refused.
 
     Raises NotFound, InvalidInputs with every fault of every row, RateLimited, QuotaExceeded, UpgradeRequired.
     """
@@ -57,7 +61,7 @@ async def create(
     await state.rates.require(
         f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
     )
-    refused = await _refusals(state, caller, requested, wanted, uploads, malformed)
+    refused = await _refusals(state, caller, requested, wanted, uploads, malformed, known)
     template = found(requested, "template")
     now = state.clock.now()
     batch = Batch(
@@ -101,6 +105,7 @@ async def _refusals(
     wanted: BatchRequest,
     uploads: Uploads,
     malformed: Faults,
+    known: Mapping[int, Faults],
 ) -> Refusals:
     """Return the rows with faults.
 
@@ -121,7 +126,12 @@ async def _refusals(
         row = wanted.rows[index := index + 1]
         if index % rules.ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
-        if all_faults := [*faults, *rules.metadata_faults(row.metadata), *rules.unknown_fields(row, hints)]:
+        if all_faults := [
+            *known.get(index, ()),
+            *faults,
+            *rules.metadata_faults(row.metadata),
+            *rules.unknown_fields(row, hints),
+        ]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
             refused.append({"index": index, "errors": errors})
             number += len(errors)

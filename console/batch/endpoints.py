@@ -76,8 +76,9 @@ async def render(
     if found.fault is not None:
         return await _page(request, state, template, table, found)
     named = await _with_uploads(state, viewer, template, found.rows, origin)
-    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in named if row.fault is None]
-    if not rows:
+    rows = [{"inputs": _values(template, row), "metadata": {"line": row.line}} for row in named]
+    known = {index: [("inputs", row.fault)] for index, row in enumerate(named) if row.fault is not None}
+    if len(known) == len(rows):
         return await _checked_page(request, state, viewer, template, table)
     output = output_of(choices_of(template, state.settings.accepted_formats, await request.form()))
     body = {"templateId": template.id, "rows": rows, "output": output, "partial": True}
@@ -85,12 +86,12 @@ async def render(
     key = idempotency_key(once, wanted)
     try:
         check_version(template, await request.form())
-        batch = await service.create(state, viewer.caller, wanted, key, origin)
+        batch = await service.create(state, viewer.caller, wanted, key, origin, known)
     except InvalidInputs:
         return await _checked_page(request, state, viewer, template, table)
     except FarmError as error:  # keep the table in the form
         return await _checked_page(request, state, viewer, template, table, error)
-    detail = {"account": viewer.account.name, "rows": len(rows)}
+    detail = {"account": viewer.account.name, "rows": batch.total - batch.totals.refused}
     await record_once(work, viewer.actor, "render a table", f"batch {batch.batch_id}", detail)
     return RedirectResponse(f"/console/renders?batch={batch.batch_id}", 303)
 

@@ -89,6 +89,7 @@ def test_a_row_with_too_many_cells_is_named_and_the_others_are_rendered(designer
     assert rendered.status_code == 303
     shown = designer.text(rendered.headers["location"].removeprefix("/console"))
     assert "Ada" in shown and "Cy" in shown and "Bob" not in shown
+    assert "1 row left out because of its faults" in shown
     refused = designer.post(f"{page}/render", table="guest\nBob, the chef")
     assert refused.status_code == 200 and "1 row cannot be rendered." in refused.text
 
