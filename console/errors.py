@@ -47,7 +47,7 @@ async def to_sign_in(request: Request, error: Exception) -> Response:
     target = f"/console/sign-in?next={quote(_page_of(request), safe='')}"
     if "hx-request" in request.headers:
         return Response(status_code=204, headers={"HX-Redirect": target})
-    return RedirectResponse(target, 303)
+    return RedirectResponse(target if request.method == "GET" else f"{target}&refused=true", 303)
 
 
 def _page_of(request: Request) -> str:

@@ -108,7 +108,7 @@ def attempt(record: Mapping[str, Any]) -> str:
     if record.get("begun"):
         return "under way"
     status, error = record.get("status"), record.get("error")
-    answer = str(error) if status is None else f"answered {status}{f' ({error})' if error else ''}"
+    answer = str(error).rstrip(".") if status is None else f"answered {status}{f' ({error})' if error else ''}"
     return answer if record.get("ms") is None else f"{answer} after {duration(record['ms'])}"
 
 

@@ -31,10 +31,10 @@ _SPENT: Final = "This link was used before or has expired. Ask for a new one: ./
 
 
 @router.get("/sign-in")
-async def sign_in_page(request: Request, next: str = HOME) -> Response:
-    """Return the sign-in page. A one-time link later leads to the page `next`, too."""
+async def sign_in_page(request: Request, next: str = HOME, refused: bool = False) -> Response:
+    """Return the sign-in page. A one-time link later leads to the page `next`, too. `refused`: a form was sent without a session."""
     target = _own(next)
-    answer = page(request, "sign-in.html", next=target, fault=None)
+    answer = page(request, "sign-in.html", next=target, fault=None, refused=refused)
     if target != HOME:
         value = max(
             (one for one in map(quote, (target, target.partition("?")[0], HOME)) if len(one) <= _NEXT_MAX), key=len

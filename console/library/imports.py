@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Work
@@ -19,27 +20,46 @@ from api.uploads import Upload, received
 from console.library import pending
 from console.library.choice import chosen, one_line
 from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
-from console.pages import page
+from console.pages import is_part, page
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
-from farm_core.errors import NotFound, NothingToExpose
+from farm_core.errors import BadRequest, NotFound, NothingToExpose
 from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_reserve, check_storage_quota, forget
 
 router = APIRouter(prefix="/templates")
 
 
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Chosen composition of a checked upload (empty: the active one), entered name, and name of the uploaded file."""
+
+    composition: Annotated[str, Query()] = ""
+    name: Annotated[str, Query()] = ""
+    filename: Annotated[str, Query()] = ""
+
+
+ChoiceOf = Annotated[_Choice, Depends(_Choice)]
+
+
 @router.get("/import")
-@router.get("/import/{upload_id}")
 async def import_again(viewer: ViewerOf) -> Response:
-    """Redirect to the gallery, where imports start. A reload after an upload requests these addresses."""
+    """Redirect to the gallery, where imports start. A reload after a refused upload requests this address."""
     return RedirectResponse("/console/templates", 303)
 
 
 @router.post("/import")
 async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
-    """Show the result of importing the uploaded project. Store only the upload, for an hour."""
+    """Check the uploaded project. Store only the upload, for an hour. Lead to the page with the findings."""
     return await _check(request, viewer, state, None)
+
+
+@router.get("/import/{upload_id}")
+async def import_page(
+    request: Request, viewer: ViewerOf, state: AppStateOf, upload_id: str, choice: ChoiceOf
+) -> Response:
+    """Show the result of importing a composition of a checked upload."""
+    return await _show(request, viewer, state, upload_id, choice, None)
 
 
 @router.get("/import/{upload_id}/picture.jpg")
@@ -47,12 +67,6 @@ async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) ->
     """Return the preview frame of an upload."""
     picture = await asyncio.to_thread(pending.picture, state.storage, viewer.account.id, upload_id)
     return Response(picture, media_type="image/jpeg", headers={"Cache-Control": "private, max-age=3600"})
-
-
-@router.post("/import/{upload_id}/composition")
-async def choose_composition(request: Request, viewer: ChangerOf, state: AppStateOf, upload_id: str) -> Response:
-    """Show the result of importing the chosen composition of a checked upload."""
-    return await _choose(request, viewer, state, upload_id, None)
 
 
 @router.post("/import/{upload_id}")
@@ -65,7 +79,6 @@ async def confirm_import(
 
 
 @router.get("/{template_id}/replace")
-@router.get("/{template_id}/replace/{upload_id}")
 async def replace_again(viewer: ViewerOf, template_id: str) -> Response:
     """Redirect to the page of the template, where replacements start."""
     return RedirectResponse(f"/console/templates/{checked_id(template_id, 'template')}", 303)
@@ -73,17 +86,17 @@ async def replace_again(viewer: ViewerOf, template_id: str) -> Response:
 
 @router.post("/{template_id}/replace")
 async def check_replacement(request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str) -> Response:
-    """Show what the uploaded project would be as the next version of the template. Store only the upload."""
+    """Check a project that can be the next version of the template. Store only the upload. Lead to the findings."""
     return await _check(request, viewer, state, template_id)
 
 
-@router.post("/{template_id}/replace/{upload_id}/composition")
-async def choose_composition_of_version(
-    request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str, upload_id: str
+@router.get("/{template_id}/replace/{upload_id}")
+async def replacement_page(
+    request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str, upload_id: str, choice: ChoiceOf
 ) -> Response:
-    """Show the chosen composition of a checked upload as the next version of the template."""
+    """Show a composition of a checked upload as the next version of the template."""
     former = await service.replaceable(state, viewer.caller, template_id)
-    return await _choose(request, viewer, state, upload_id, former)
+    return await _show(request, viewer, state, upload_id, choice, former)
 
 
 @router.post("/{template_id}/replace/{upload_id}")
@@ -97,57 +110,53 @@ async def confirm_replacement(
 
 
 async def _check(request: Request, viewer: Viewer, state: AppState, template_id: str | None) -> Response:
-    account_id, upload_id = viewer.account.id, ""
+    """Store the uploaded project and redirect to its findings. Scripts get the address as JSON. Raises BadRequest."""
+    account_id = viewer.account.id
     async with received(request, account_id, viewer.caller.limits.max_upload_bytes) as upload:
         check_upload(viewer, request, upload.fields)
         former = None if template_id is None else await service.replaceable(state, viewer.caller, template_id)
-        name = upload.fields.get("name", "") if former is None else former.name
-        composition_id = None if former is None else former.composition_id
-        found = await findings(state, account_id, upload.path, name, composition_id)
-        if found.fault is None:
-            upload_id = await _store_pending(state, viewer, upload, found)
-    gone = None if former is None or found.composition_id == former.composition_id else former.composition_id
-    return await _show(request, viewer, state, found, upload_id, upload.filename or "project", former, gone)
-
-
-async def _choose(
-    request: Request, viewer: Viewer, state: AppState, upload_id: str, former: Template | None
-) -> Response:
-    """Show the result of importing another composition of a checked upload."""
-    form = await request.form()
-    entered = one_line(str(form.get("name", "")), "name", NAME_LENGTH_MAX)
-    name, filename = entered or ("" if former is None else former.name), str(form.get("filename", ""))
-    with pending.kept(state.storage, viewer.account.id, upload_id) as path:
-        found = await findings(state, viewer.account.id, path, name, str(form.get("composition", "")) or None)
-    return await _show(request, viewer, state, found, upload_id, filename, former, entered=entered)
+        composition = "" if former is None else former.composition_id or ""
+        found = await findings(state, account_id, upload.path, "", composition or None)
+        if found.fault is not None:
+            raise BadRequest(
+                f"This project cannot {'be imported' if former is None else 'replace the template'}. {found.fault}"
+            )
+        upload_id = await _store_pending(state, viewer, upload, found)
+    query = {
+        "filename": upload.filename or "project",
+        "composition": composition,
+        "name": upload.fields.get("name", ""),
+    }
+    base = "/console/templates/" + ("import" if former is None else f"{former.id}/replace")
+    url = f"{base}/{upload_id}?{urlencode({name: value for name, value in query.items() if value})}"
+    return JSONResponse({"url": url}) if is_part(request) else RedirectResponse(url, 303)
 
 
 async def _show(
-    request: Request, viewer: Viewer, state: AppState, found: Findings, upload_id: str, filename: str,
-    former: Template | None, gone: str | None = None, entered: str = "",
-) -> Response:  # fmt: skip
-    """Return the page with the findings.
-
-    `gone` is the composition of the template that the project lacks. `entered` is the name that the person has entered,
-    which stays when another composition is chosen.
-    """
-    account_id = viewer.account.id
-    if found.fault is None:
-        key = pending.document_key(account_id, upload_id)
-        found = await draw_picture(state, subject_of(found, account_id, origin_of(request), key), found)
-        if found.picture:
-            await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
+    request: Request, viewer: Viewer, state: AppState, upload_id: str, choice: _Choice, former: Template | None
+) -> Response:
+    """Return the page with the findings."""
+    account_id, entered = viewer.account.id, one_line(choice.name, "name", NAME_LENGTH_MAX)
+    name = entered or ("" if former is None else former.name)
+    with pending.kept(state.storage, account_id, upload_id) as path:
+        found = await findings(state, account_id, path, name, choice.composition or None)
+    if found.fault is not None:
+        raise BadRequest(found.fault)
+    key = pending.document_key(account_id, upload_id)
+    found = await draw_picture(state, subject_of(found, account_id, origin_of(request), key), found)
+    if found.picture:
+        await asyncio.to_thread(pending.keep_picture, state.storage, account_id, upload_id, found.picture)
     ticked, changes = {one.id for one in found.fields}, []
-    if former is not None and found.fault is None:
+    if former is not None:
         kept = {one.id: one for one in await versions.with_choices(state, account_id, former, found.fields)}
         ticked, changes = set(kept), versions.changes(former.inputs, list(kept.values()))
-        if gone is not None:
-            lacks = f"The project has no composition {gone!r}, which the template renders now."
+        if choice.composition and found.composition_id != choice.composition:
+            lacks = f"The project has no composition {choice.composition!r}, which the template renders now."
             changes.insert(0, f"{lacks} The new version renders {found.composition!r}, the active one.")
         found = replace(found, fields=[kept.get(one.id, one) for one in found.fields])
     values: dict[str, Any] = {
-        "findings": found, "upload_id": upload_id, "filename": filename, "former": former, "ticked": ticked, "changes": changes,
-        "entered": entered,
+        "findings": found, "upload_id": upload_id, "filename": choice.filename, "former": former, "ticked": ticked,
+        "changes": changes, "entered": entered,
     }  # fmt: skip
     title = "Import a template" if former is None else f"New version of {former.name}"
     return page(request, "library/findings.html", title=title, **values)

@@ -11,12 +11,14 @@
 //   moving.js    posters of templates that play on hover
 //   sheets.js    playback of contact sheets
 //   drops.js     files dropped on a page
+//   imports.js   import of a project, with the progress of its upload
 //   controls.js  tabs, copying, forms, keys, two videos side by side
 //   batch/       table of a template's values, loaded by its page
 //   playground/  playground of a template, loaded by its page
 "use strict";
 import "./controls.js";
 import "./farm.js";
+import "./imports.js";
 import "./moving.js";
 import "./pictures.js";
 import "./renders.js";

@@ -1,5 +1,4 @@
 // Controls of pages: tabs, copying, forms, keys, two videos side by side.
-import { takeDrops } from "./drops.js";
 import { all, later, notify, onArrival } from "./page.js";
 
 // ---- Code: tabs and copying ----
@@ -80,10 +79,6 @@ document.addEventListener("htmx:sendError", unanswered);
 document.addEventListener("htmx:responseError", unanswered);
 document.addEventListener("htmx:afterSwap", () => notify("search", ""));
 
-// ---- Import: drop a project anywhere on the page ----
-const drop = document.querySelector("[data-drop]");
-if (drop) takeDrops(() => drop, (_place, files) => { drop.querySelector("input[type=file]").files = files; drop.requestSubmit(); });
-
 // ---- Send a form only once, even if its button is pressed again, and only to a farm that answers ----
 // Without an answer, a browser replaces the page by its own error page, and what was entered is gone.
 const SENT_MS = 10_000; // after this time the button works again: the person may have cancelled the request
@@ -93,14 +88,14 @@ const answered = new Set(); // forms that are sent because the farm has answered
 const answers = () => fetch(import.meta.url, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) }).then((answer) => answer.ok, () => false);
 document.addEventListener("submit", async (event) => {
   const form = event.target, button = event.submitter;
-  if (event.defaultPrevented || form.method !== "post" || answered.delete(form)) return;
+  const isChoice = form.querySelector("[data-submit]");
+  if (event.defaultPrevented || (form.method !== "post" && !isChoice) || answered.delete(form)) return;
   if (sent.has(form)) return event.preventDefault();
   sent.set(form, setTimeout(() => release(form), SENT_MS));
-  (button || form.querySelector("[data-sending]"))?.setAttribute("aria-busy", "true");
+  button?.setAttribute("aria-busy", "true");
   if (!document.getElementById("notices")) return; // where the reason would stand
   event.preventDefault();
   const may = await answers();
-  const isChoice = form.querySelector("[data-submit]");
   notify("sent", may ? "" : `Nothing was sent: the farm does not answer. ${isChoice ? "Choose again" : "What you entered is still here; try again"} in a moment.`);
   if (!may || button?.matches("[data-download]")) release(form);
   if (!may && isChoice) form.reset();

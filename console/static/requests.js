@@ -23,12 +23,12 @@ export function show(text, reason) {
 
 // ---- Uploads ----
 // Upload a file. Report the share that is sent. Return the response, or null if there is none.
-function sendFile(file, signal, report) {
+function sendFile(file, url, signal, report) {
   return new Promise((done) => {
     const request = new XMLHttpRequest(), data = new FormData();
     data.append("file", file);
-    request.open("POST", "/console/uploads");
-    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.open("POST", url);
+    for (const [name, value] of Object.entries({ ...headers, "X-Console-Asks": "part" })) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", (event) => report(event.loaded / (event.total || 1)));
     request.addEventListener("load", () => {
       const named = ["content-type", "hx-redirect"].map((name) => [name, request.getResponseHeader(name) || ""]);
@@ -50,7 +50,7 @@ function button(words, name, act) {
   return made;
 }
 // Upload a file. `place` shows the progress and a button that cancels. Return { taken } or { reason }, and { again } if it may work later.
-export async function upload(file, place, request) {
+export async function upload(file, place, request, url = "/console/uploads") {
   const bar = document.createElement("progress"), words = document.createElement("span");
   bar.max = 1;
   bar.value = 0;
@@ -63,7 +63,7 @@ export async function upload(file, place, request) {
   report(0);
   place.replaceChildren(bar, words, button("Cancel", `the upload of ${file.name}`, () => request.abort()));
   place.hidden = false;
-  const answer = await sendFile(file, request.signal, report);
+  const answer = await sendFile(file, url, request.signal, report);
   if (request.signal.aborted) return { reason: "", again: false };
   clear(place);
   const taken = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;

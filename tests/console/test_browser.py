@@ -154,7 +154,7 @@ def test_a_project_is_dropped_looked_at_and_imported(member: Person, window: Win
     drop = """data => {
         const bytes = Uint8Array.from(atob(data), one => one.charCodeAt(0)), moved = new DataTransfer();
         moved.items.add(new File([bytes], 'greeting.motion'));
-        document.querySelector('[data-drop]').dispatchEvent(new DragEvent('drop', {dataTransfer: moved, bubbles: true, cancelable: true}));
+        document.querySelector('[data-import]').dispatchEvent(new DragEvent('drop', {dataTransfer: moved, bubbles: true, cancelable: true}));
     }"""
     with page.expect_navigation():
         page.evaluate(drop, data)

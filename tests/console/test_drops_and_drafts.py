@@ -148,15 +148,6 @@ def test_the_gallery_shows_templates_as_their_name_is_typed(designer: Person, wi
     expect(page.get_by_role("searchbox")).to_have_value("alpha none")
 
 
-def test_the_import_is_one_button_that_says_that_it_works(designer: Person, window: Window, tmp_path: Path) -> None:
-    (tmp_path / "broken.motion").write_bytes(b"this is no project")
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/templates")
-    page.route("**/console/templates/import", lambda route: route.fulfill(status=204))  # no answer replaces the page
-    page.get_by_label("Import a project").set_input_files(tmp_path / "broken.motion")
-    expect(page.get_by_role("status").filter(has_text="Checking the project…")).to_be_visible()
-
-
 def test_pages_fit_a_phone_with_text_of_twice_the_size(designer: Person, window: Window) -> None:
     template = designer.api.template()
     address = f"templates/{template}/batch"

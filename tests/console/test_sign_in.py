@@ -111,6 +111,16 @@ def test_a_page_is_returned_to_after_signing_in(world: World) -> None:
         assert answer.headers["location"] == "/console/sign-in?next=%2Fconsole%2Frenders%3Fstatus%3Dfailed"
 
 
+def test_a_form_that_is_sent_without_a_session_is_said_to_have_changed_nothing(world: World) -> None:
+    said = "You are signed out, so nothing was changed."
+    with browser(world) as client:
+        headers = {"Referer": f"{world.origin}/console/account"}
+        answer = client.post("/console/account/keys", data={"name": "n8n"}, headers=headers)
+        assert answer.headers["location"].startswith("/console/sign-in?next=%2Fconsole%2Faccount")
+        assert said in client.get(answer.headers["location"]).text
+        assert said not in client.get("/console/sign-in?next=%2Fconsole%2Faccount").text
+
+
 @pytest.mark.parametrize(
     ("wanted", "reached"),
     [

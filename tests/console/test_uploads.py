@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
 UPLOADS = "**/console/uploads"
+IMPORTS = "**/console/templates/import"
 
 
 @pytest.fixture
@@ -98,6 +99,60 @@ def test_files_of_a_table_are_tried_again_and_its_rows_checked(designer: Person,
     page.unroute(UPLOADS)
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("button", name="Render 1 video")).to_be_visible()
+
+
+def test_an_import_shows_its_progress_and_is_cancelled_or_tried_again(
+    member: Person, window: Window, project: Path
+) -> None:
+    template = member.api.template()
+    for path, chooser in (("templates", "#file"), (f"templates/{template}", "#replacement")):
+        page = window(member)
+        page.goto(f"{member.origin}/console/{path}")
+        imports = HeldAnswers(page, "**/console/templates/*/replace" if chooser == "#replacement" else IMPORTS)
+        page.set_input_files(chooser, project)
+        imports.wait()
+        expect(page.get_by_role("progressbar", name=f"Upload of {project.name}")).to_be_visible()
+        page.get_by_role("button", name=f"Cancel the upload of {project.name}").click()
+        expect(page.get_by_role("progressbar")).to_be_hidden()
+        imports.arrive()
+        page.unroute_all()
+        page.context.set_offline(True)
+        page.set_input_files(chooser, project)
+        expect(page.get_by_role("alert")).to_have_text(
+            f"{project.name}: The farm does not answer. Check the connection."
+        )
+        page.context.set_offline(False)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator("main")).to_contain_text("Nothing is stored yet.")
+        page.context.close()
+
+
+def test_a_project_that_cannot_be_imported_is_named(designer: Person, window: Window, tmp_path: Path) -> None:
+    (tmp_path / "broken.motion").write_bytes(b"no project")
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    page.set_input_files("#file", tmp_path / "broken.motion")
+    expect(page.get_by_role("alert")).to_contain_text("broken.motion: This project cannot be imported. ")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_a_reload_and_back_send_no_project_again(member: Person, window: Window, project: Path) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates")
+    page.set_input_files("#file", project)
+    page.fill("#name", "Greeting")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.reload()
+    expect(page.locator("main")).to_contain_text("Nothing is stored yet.")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Templates")
+    page.go_forward()
+    page.get_by_role("button", name="Import the template").click()
+    page.wait_for_url("**/templates/tpl_*")
+    assert len(sent) == 1
+    page.go_back()
+    expect(page.locator("main")).to_contain_text("This upload is gone: it was imported already")
 
 
 def test_a_preview_says_what_does_not_look_as_designed(member: Person, window: Window, tmp_path: Path) -> None:

@@ -17,7 +17,12 @@ def test_attempts_are_described_in_words(member: Person) -> None:
     world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))
     attempts = [
         {"at": "2026-01-02T03:04:05.678901+00:00", "status": 503, "error": None, "ms": 120},
-        {"at": "2026-01-02T03:04:10.678901+00:00", "status": None, "error": "the connection was refused", "ms": 7},
+        {
+            "at": "2026-01-02T03:04:10.678901+00:00",
+            "status": None,
+            "error": "The server could not be reached.",
+            "ms": 7,
+        },
         {"at": "2026-01-02T03:04:35.678901+00:00", "begun": True, "place": "node-a:1"},
     ]
     world.database.execute(
@@ -27,9 +32,12 @@ def test_attempts_are_described_in_words(member: Person) -> None:
     )
     shown = member.text(f"/renders/{job}")
     assert "answered 503 after 120 ms" in shown
-    assert "the connection was refused after 7 ms" in shown
+    assert "The server could not be reached after 7 ms" in shown
     assert "under way" in shown
     assert ">2026-01-02T03" not in shown
     assert 'title="2 Jan 2026, 03:04:05 UTC"' in shown
     assert "node-a:1" not in shown
     assert "under way" in member.text("/account/webhooks")
+    assert "An operator can send it again" not in shown
+    world.database.execute("UPDATE deliveries SET status = 'dropped' WHERE job_id = %s", (job,))
+    assert "An operator can send it again" in member.text(f"/renders/{job}")
