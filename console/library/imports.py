@@ -135,11 +135,14 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
 async def _show(
     request: Request, viewer: Viewer, state: AppState, upload_id: str, choice: _Choice, former: Template | None
 ) -> Response:
-    """Return the page with the findings."""
+    """Return the page with the findings, or lead to the page where the upload began if it is gone."""
     account_id, entered = viewer.account.id, one_line(choice.name, "name", NAME_LENGTH_MAX)
     name = entered or ("" if former is None else former.name)
-    with pending.kept(state.storage, account_id, upload_id) as path:
-        found = await findings(state, account_id, path, name, choice.composition or None)
+    try:
+        with pending.kept(state.storage, account_id, upload_id) as path:
+            found = await findings(state, account_id, path, name, choice.composition or None)
+    except NotFound:  # Back after the import, or an hour later
+        return RedirectResponse("/console/templates" + (f"/{former.id}" if former else ""), 303)
     if found.fault is not None:
         raise BadRequest(found.fault)
     key = pending.document_key(account_id, upload_id)

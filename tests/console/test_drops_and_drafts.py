@@ -75,7 +75,7 @@ def test_posters_move_while_the_pointer_or_the_focus_rests_on_them(designer: Per
     assert moving.evaluate("one => [one.width, one.height]") == [320, 569]
     page.mouse.move(0, 0)
     expect(moving).to_have_count(0)
-    page.locator("[data-submit]").focus()
+    page.locator("#file").focus()
     page.keyboard.press("Tab")  # the button, files, the button of the import, the card
     while not card.evaluate("one => one === document.activeElement"):
         page.keyboard.press("Tab")
