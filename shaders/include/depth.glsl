@@ -2,7 +2,7 @@
 // A matrix is one of the quad's two triangles, in columns: x, y and depth of its farthest corner; change of depth per px
 // to the right and upwards, rows of the frame; a, b and c of the quad's diagonal a x + b y + c = 0,
 // positive in the first triangle.
-// Rows count upwards, as in the reference. Its samples have the depths of places mirrored about the pixel's centre.
+// Rows count upwards, as in the reference. Its samples have the depths of places mirrored about the pixel's vertical centre line.
 #include "frame.glsl"
 
 uniform mat3 u_depth_one, u_depth_other;
@@ -17,7 +17,7 @@ float depth_of(mat3 triangle, vec2 pixel, vec2 at) {
 
 float sample_depth() {
     vec2 pixel = vec2(floor(v_frame.x), u_depth_one[1].z - 1.0 - floor(v_frame.y));
-    vec2 at = (gl_SamplePosition - 0.5) * vec2(1.0, -1.0);
+    vec2 at = (gl_SamplePosition - 0.5) * vec2(-1.0, 1.0);
     vec3 place = vec3(pixel + gl_SamplePosition, 1.0);
     return depth_of(dot(u_depth_one[2], place) > 0.0 ? u_depth_one : u_depth_other, pixel, at);
 }

@@ -106,7 +106,7 @@ def _draw_depth_tested(
     upside down, as in the reference, because the samples of a pixel are not symmetrical.
     """
     context, area = painter.context, region.intersection(into.region)
-    depths = _rounded_depths(painter, planes)
+    depths = _sample_depths(painter, planes)
     resolved = painter.pool.take(area, into.format, clear=False)
     with _multisampled(painter, area, into.format) as framebuffer:
         buffer = resolved.through(framebuffer)
@@ -159,9 +159,9 @@ def _is_same_plane(one: Transform2D | Transform3D, other: Transform3D) -> bool:
     return is_parallel and abs(sum(m[i] * (m[i + 1] - n[i + 1]) for i in (2, 6, 10))) < COPLANAR
 
 
-def _rounded_depths(painter: Painter, planes: Sequence[ProjectedPlane]) -> dict[int, Mapping[str, UniformValue]]:
+def _sample_depths(painter: Painter, planes: Sequence[ProjectedPlane]) -> dict[int, Mapping[str, UniformValue]]:
     """Return the depths of the planes' samples by their ids, or none where the driver's own depths decide."""
-    if painter.context.max_samples < SAMPLES or not painter.can_place_samples or not _coplanar(planes):
+    if painter.context.max_samples < SAMPLES or not painter.can_place_samples:
         return {}
     found = {id(plane): _depths(plane, plane.scene.frame.height) for plane in planes if plane.shown is not None}
     return found if all(found.values()) else {}

@@ -1,4 +1,5 @@
-"""Depths of planes as the reference rounds them. They decide the depth test between coplanar planes (three-d.md 4 and 7).
+"""Depths of planes as the reference computes them. They decide the depth test along the edges of bodies, along the lines
+where planes cross, and between coplanar planes (three-d.md 4, 7 and 8).
 
 Depths of coplanar planes differ only by rounding. The reference keeps matrices and corners in 32-bit floats, and
 interpolates depths over a triangle from its farthest corner, in float operations without fused products.
