@@ -152,7 +152,7 @@ def _path_coverage(
     sigma = min(wanted, float(SIGMA_SIDES_MAX * max(shape))) if wanted > 0 else 0.0
     beyond = min(filter_margin(sigma), max(shape))  # coverage outside the buffer is blurred into it
     pixels, canvas = coverage(columns + 2 * beyond, rows + 2 * beyond)
-    canvas.translate(columns / 2 + beyond, rows / 2 + beyond)
+    canvas.translate(whole[0] * scale[0] / 2 + beyond, whole[1] * scale[1] / 2 + beyond)
     canvas.scale(*scale)
     outline = mask_outline(path)
     if path.inverted:

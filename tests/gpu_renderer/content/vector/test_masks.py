@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
+import skia
 
 from gpu_renderer.content.vector.mask import expanded, mask_coverage
-from gpu_renderer.content.vector.surface import Pixels
+from gpu_renderer.content.vector.surface import Pixels, coverage
 from motion.snapshot import MaskPath, MaskPoint
 
 SQUARE = ((-10.0, -10.0), (10.0, -10.0), (10.0, 10.0), (-10.0, 10.0))
@@ -33,6 +34,28 @@ def test_a_mask_is_rasterised_at_twice_the_box() -> None:
     pixels = covered(mask())
     assert pixels.shape == (80, 80)
     assert (at(pixels, 0, 0), at(pixels, 9.5, 9.5), at(pixels, 10.5, 0)) == (255, 255, 0)
+
+
+def test_the_centre_of_a_mask_lies_at_half_the_exact_size_of_its_box() -> None:
+    pixels = mask_coverage([mask(LEFT)], 20.5, 20.5, supersample=1)
+    assert pixels.shape == (21, 21)
+    assert pixels[10, 10] == pytest.approx(255 / 4, abs=1)
+
+
+def test_edges_between_corners_cover_the_pixels_of_cubics() -> None:
+    """The reference draws every segment as a cubic, and Skia rounds the edges of lines otherwise."""
+    corners = ((-10.0, -13.9), (17.8, 0.4), (-10.0, 14.93), (-17.8, 0.4))
+    drawn = [mask_coverage([mask(corners)], 40, 40, supersample=1)]
+    for is_cubic in (True, False):
+        path = skia.Path().moveTo(*corners[0])
+        for (x, y), end in zip(corners, (*corners[1:], corners[0]), strict=True):
+            path.cubicTo(x, y, *end, *end) if is_cubic else path.lineTo(*end)
+        pixels, canvas = coverage(40, 40)
+        canvas.translate(20, 20)
+        canvas.drawPath(path, skia.Paint(AntiAlias=True))
+        drawn.append(pixels)
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[1] != drawn[2]).any()
 
 
 @pytest.mark.parametrize(
