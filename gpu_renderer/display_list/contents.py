@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gpu_renderer import effects
 from gpu_renderer.cache.lru import LruCache
@@ -42,20 +42,50 @@ _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 
 Masked layers, and planes without spatial effects, drop them too (effects.md 5).
 """
+SCALES_MAX = 4
+"""Most scales at which the content of a source is cached."""
 Content = tuple[Paint | None, tuple[float, float]]
 """Paint of a layer, with width and height of the layer's own box, px."""
+
+
+class _KnownContents:
+    """Contents of a source at several scales of its raster.
+
+    A layer that turns has a scale with rounding errors, so it can change between two rasters from frame to frame.
+    """
+
+    __slots__ = ("_by_samples", "content", "scale", "source")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        """Kept alive, because the caches' keys have its identity."""
+        self.scale: float | None = None
+        """Raster scale of the last layer."""
+        self.content: Content = None, (0.0, 0.0)
+        """Content of the last layer."""
+        self._by_samples: dict[float, Content] = {}
+
+    def choose(self, scale: float, samples: float, make: Callable[[], Content]) -> None:
+        """Choose the content for a raster scale and its raster px per layer px."""
+        content = self._by_samples.get(samples)
+        if content is None:
+            if len(self._by_samples) == SCALES_MAX:
+                del self._by_samples[next(iter(self._by_samples))]
+            content = self._by_samples[samples] = make()
+        self.scale, self.content = scale, content
 
 
 class LayerContents:
     """Factory of the paint and the filter of layers.
 
     Most layers show the same content in every frame and only move. The paint of a bare layer is cached while
-    consecutive frames use it. The key is its source object and everything else that the paint depends on.
+    consecutive frames use its source, at up to SCALES_MAX scales. The key is the source object and everything else that
+    the paint depends on.
     """
 
     def __init__(self, rasters: Contents) -> None:
         self.rasters = rasters
-        self._now: dict[tuple[object, ...], tuple[Source, Content]] = {}
+        self._now: dict[tuple[object, ...], _KnownContents] = {}
         self._before = self._now
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
 
@@ -76,14 +106,14 @@ class LayerContents:
         layer, source = step.layer, step.layer.source
         if not (step.is_bare and isinstance(source, (ShapeSource, TextSource))):
             return self._made(step, scene, is_smooth), self.box(layer)
-        key = (
-            id(source), step.raster_scale, layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg,
-        )  # fmt: skip
-        known = self._now.get(key) or self._before.get(key)
-        if known is None:
-            known = source, (self._made(step, scene, is_smooth), self.box(layer))
+        key = (id(source), layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg)
+        known = self._now.get(key) or self._before.get(key) or _KnownContents(source)
         self._now[key] = known
-        return known[1]
+        if step.raster_scale != known.scale:
+            known.choose(
+                step.raster_scale, self._samples(step), lambda: (self._made(step, scene, is_smooth), self.box(layer))
+            )
+        return known.content
 
     def _made(self, step: Draw, scene: Scene, is_smooth: bool) -> Paint | None:
         layer = step.layer

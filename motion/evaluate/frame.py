@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from motion.evaluate import audio_analysis, keyframe_phase, shutter, space, stacks
 from motion.evaluate.clone_places import clone_opacity
@@ -180,36 +181,44 @@ def _layer(context: EvaluationContext, layer: Layer, visible: bool, matte: Matte
     else:
         placed = constant_part(layer, "placement", values, lambda: transform(context, layer))
     opacity = _opacity(context, layer, values)
+    unmoved = constant_part(layer, "unmoved", values, lambda: _unmoved(context, layer, values))
+    blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
+    return LayerSnapshot(
+        transform=placed,
+        opacity=opacity,
+        visible=visible,
+        matte=matte,
+        samples=shutter.samples(context, layer, placed) if blurs else (),
+        ghosts=shutter.ghosts(context, layer, placed, opacity),
+        **unmoved,
+    )
+
+
+def _unmoved(context: EvaluationContext, layer: Layer, values: Values) -> dict[str, Any]:
+    """Return the members of a layer's snapshot that its place, its opacity and other layers do not change."""
     is_placed = isinstance(layer.content, InstanceContent)  # its glass is ignored (compositing.md 2.4)
     glass = None if is_placed else stacks.glass(layer.glass, values)
-    blurs = (layer.motion_blur or layer.forced_blur is not None) and not isinstance(layer.content, UNBLURRED)
     takes_effects = not isinstance(layer.content, ParticleContent)  # nor masks and mattes (layers.md 12.2)
     effects: tuple[EffectSnapshot, ...] = ()
     if takes_effects and layer.effects:
         effects = constant_part(layer, "effects", values, lambda: stacks.effects(context, layer.effects, values))
-    return LayerSnapshot(
-        id=layer.id,
-        name=layer.name,
-        source=constant_part(layer, "source", values, lambda: _source(context, layer, values)),
-        transform=placed,
-        opacity=opacity,
-        blend=layer.blend,
-        visible=visible,
-        preserve_transparency=layer.preserve_transparency,
-        masks=_masks(layer, values) if takes_effects else (),
-        matte=matte,
-        effects=effects,
-        fill_opacity=min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
-        glass=glass,
-        backdrop_blur=0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
-        draft_quality=layer.draft_quality,
-        continuous_raster=layer.continuous_raster,
-        mesh=_mesh(context, layer, values),
-        samples=shutter.samples(context, layer, placed) if blurs else (),
-        ghosts=shutter.ghosts(context, layer, placed, opacity),
-        casts_shadows=layer.casts_shadows,
-        shadow_only=layer.shadow_only,
-    )
+    return {
+        "id": layer.id,
+        "name": layer.name,
+        "source": constant_part(layer, "source", values, lambda: _source(context, layer, values)),
+        "blend": layer.blend,
+        "preserve_transparency": layer.preserve_transparency,
+        "masks": _masks(layer, values) if takes_effects else (),
+        "effects": effects,
+        "fill_opacity": min(1.0, max(0.0, values.number("fillOpacity", 100.0) / 100.0)),
+        "glass": glass,
+        "backdrop_blur": 0.0 if glass is not None else max(0.0, values.number("backdropBlur", 0.0)),
+        "draft_quality": layer.draft_quality,
+        "continuous_raster": layer.continuous_raster,
+        "mesh": _mesh(context, layer, values),
+        "casts_shadows": layer.casts_shadows,
+        "shadow_only": layer.shadow_only,
+    }
 
 
 def _opacity(context: EvaluationContext, layer: Layer, values: Values) -> float:

@@ -88,7 +88,7 @@ class ForcedBlur:
     samples: float = 12.0
 
 
-Part = Literal["placement", "effects", "source", "mesh"]
+Part = Literal["placement", "effects", "source", "mesh", "unmoved"]
 
 
 @dataclass(slots=True, eq=False)

@@ -41,7 +41,8 @@ class _KnownOperation:
 
     operation: Operation
     suits: bool
-    draw_ops: tuple[DrawOp, ...] | None = None
+    draw_ops: tuple[DrawOp, ...] | None
+    """None if they depend on more than the operation and the list's base."""
 
 
 class CpuCompositor:
@@ -165,7 +166,8 @@ class CpuCompositor:
         for index, operation in enumerate(display_list.operations):
             before = known[index] if index < len(known) else None
             if before is None or before.operation != operation:
-                before = _KnownOperation(operation, layers.suits(operation, index))
+                draw_ops = layers.of(operation, index)
+                before = _KnownOperation(operation, draw_ops is not None, draw_ops if layers.stays(operation) else None)
             self._known.append(before)
             found = found if before.suits else index + 1
         return found
@@ -190,15 +192,10 @@ class CpuCompositor:
         found: list[DrawOp] = []
         for index, operation in enumerate(display_list.operations[first:], first):
             if meets(rects, operation.bounds):
-                found.extend(self._known[index].draw_ops or self._new_draw_ops(operation, index, layers))
+                draw_ops = self._known[index].draw_ops or layers.of(operation, index)
+                assert draw_ops is not None, "it suits the kernels"
+                found.extend(draw_ops)
         return DrawOps(found)
-
-    def _new_draw_ops(self, operation: Operation, index: int, layers: KernelLayers) -> tuple[DrawOp, ...]:
-        draw_ops = layers.of(operation, index)
-        assert draw_ops is not None, "it suits the kernels"
-        if layers.stays(operation):
-            self._known[index].draw_ops = draw_ops
-        return draw_ops
 
     def _prefix_backdrop(
         self, cache: BackdropCache, display_list: DisplayList, layers: KernelLayers, count: int

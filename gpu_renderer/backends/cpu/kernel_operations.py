@@ -20,7 +20,7 @@ from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import UNTINTED
-from gpu_renderer.display_list.paint import Filter, Gradient, Image, Pixels, PlacedQuad, Shape
+from gpu_renderer.display_list.paint import Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry import matrix
@@ -134,12 +134,6 @@ class KernelTexels:
         """Return texels as bytes, or None unless they are bytes with at least two columns and rows, as the filter requires."""
         found = self.of(source)
         return found if found is not None and found.dtype == np.uint8 and min(found.shape[:2]) > 1 else None
-
-    def suit(self, paint: Image | Shape, mask: Pixels | None) -> bool:
-        """Return True if a kernel can read the texels of a paint and of its mask."""
-        if mask is not None and (isinstance(paint, Shape) or self.bytes_of(mask) is None):
-            return False
-        return self.readable(paint) is not None
 
     def readable(self, shown: Drawable) -> ReadableContent | None:
         """Return a drawable as the kernels read it, or None if its texels are unsupported."""

@@ -8,7 +8,7 @@ from typing import TypeGuard
 import numpy as np
 
 from gpu_renderer.backends.cpu.adjustments import adjustment_op
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, is_within_limits, of_buffer, of_drawable, of_glow
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_buffer, of_drawable, of_glow
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
@@ -56,7 +56,7 @@ class KernelLayers:
     def of(self, operation: Operation, index: int) -> tuple[DrawOp, ...] | None:
         """Return the kernel operations of the list's operation at `index`, or None if it needs OpenGL.
 
-        The operation's kind and content decide. A bare layer must suit the kernels.
+        The operation's kind and content decide.
         """
         if _is_bare(operation):
             made = self._bare(operation.layer)
@@ -79,21 +79,6 @@ class KernelLayers:
         found = of_drawable(image, scene.quad, self._texels, self._within, style)
         return None if found is None else (found,)
 
-    def suits(self, operation: Operation, index: int) -> bool:
-        """Return True if the kernels can composite an operation."""
-        if _is_bare(operation):
-            layer, paint = operation.layer, operation.layer.paint
-            if routing.fixed_function(layer.step) != "over":
-                return False
-            if paint is None:
-                return True
-            if layer.placed is not None and not is_within_limits(layer.placed.quad):
-                return False
-            return isinstance(paint, Shape) or self._texels.suit(
-                paint, self._contents.filter(layer.step, layer.scene).mask
-            )
-        return self.of(operation, index) is not None
-
     def _found(self, operation: Operation, cache_path: str) -> Found | None:
         if isinstance(operation, DrawDepthGroup):
             planes = [
@@ -111,6 +96,8 @@ class KernelLayers:
         return self._buffer(operation, cache_path) if isinstance(operation, DrawBuffer) else None
 
     def _bare(self, layer: Layer) -> DrawOp | None:
+        if routing.fixed_function(layer.step) != "over":
+            return None
         if layer.paint is None or layer.placed is None:
             return NOTHING
         style = Style(layer.step.opacity, self._contents.filter(layer.step, layer.scene))
