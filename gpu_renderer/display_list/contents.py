@@ -106,7 +106,9 @@ class LayerContents:
         layer, source = step.layer, step.layer.source
         if not (step.is_bare and isinstance(source, (ShapeSource, TextSource))):
             return self._made(step, scene, is_smooth), self.box(layer)
-        key = (id(source), layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg)
+        key = (
+            id(source), _is_turned(step), layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg,
+        )  # fmt: skip
         known = self._now.get(key) or self._before.get(key) or _KnownContents(source)
         self._now[key] = known
         if step.raster_scale != known.scale:
