@@ -111,7 +111,7 @@ def test_a_lost_session_leads_back_to_what_was_entered(designer: Person, window:
     page.fill("#in-headline", "Entered with care")
     expect(page.locator("#preview-note")).to_have_text("You are signed out. Sign in again")
     page.set_input_files("[data-upload=in-photo]", tmp_path / "photo.png")
-    expect(page.locator("#fault-photo")).to_have_text("You are signed out. Sign in again")
+    expect(page.locator("#fault-photo")).to_have_text("Not uploaded: photo.png. You are signed out. Sign in again")
     page.click("button:has-text('Render')")
     page.fill("#token", designer.api.headers["Authorization"].removeprefix("Bearer "))
     page.click("button:has-text('Sign in')")
