@@ -1,7 +1,7 @@
 """Run the test suite. Further arguments go to pytest.
 
-Without arguments every test runs, as in CI, in three parts side by side: those that start no servers, on every core; those that start
-servers, in lanes, each with servers of its own; those that use every core, such as a whole farm, one after the other.
+Without arguments every test runs, as in CI, in three parts: those that start no servers, on every core; then those that start servers,
+in lanes, each with servers of its own; beside both those that use every core, such as a whole farm, one after the other.
 `--fast` leaves out tests that start servers or take seconds, and uses every core.
 `-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
 puts slow tests last and shows the time left.
@@ -79,32 +79,32 @@ class _Part:
 
 
 def _every_test() -> int:
-    """Run the three parts side by side.
+    """Run tests without servers and then the lanes, both beside the tests of whole farms.
 
-    Farms have time limits, so the others yield to them. Tests in lanes wait for servers and browsers. Tests without servers
-    take the processor when all others wait, and end last: they alone can be divided among the cores one by one.
+    Farms have time limits, so the others yield to them. Browsers have some too: lanes run when most farms have ended, and
+    not beside the tests without servers, which take every core.
     """
-    parts: list[_Part] = []
-    statuses = []
-    with _output_file() as of_farms, _output_file() as of_lanes:
+    others = (
+        ("Tests that start no servers, on every core", ["--servers", "without", *_on_every_core()]),
+        (f"Tests that start servers, in {_lanes()} lanes", ["--servers", "lanes", *_in_lanes()]),
+    )
+    with _output_file() as of_farms:
+        farms = _Part("Tests of whole farms", 0, ["--servers", "alone"], of_farms)
+        parts = [farms]
         try:
-            parts.append(_Part("Tests of whole farms", 0, ["--servers", "alone"], of_farms))
-            lanes = f"Tests that start servers, in {_lanes()} lanes"
-            parts.append(_Part(lanes, 5, ["--servers", "lanes", *_in_lanes()], of_lanes))
-            others = "Tests that start no servers, on every core"
-            parts.append(_Part(others, 10, ["--servers", "without", *_on_every_core()]))
-            print("Three parts run side by side. Their outputs come one after the other.", flush=True)
-            for part in reversed(parts):
-                status = part.wait()
-                if status not in (PASSED, FAILED):
-                    return status  # a killed process has a negative status
-                statuses.append((status, part.title))
+            print("Tests of whole farms run beside the others. Their output comes last.", flush=True)
+            for title, options in others:
+                parts.append(_Part(title, 10, options))
+                if (status := parts[-1].wait()) not in (PASSED, FAILED):
+                    return status
+            farms.wait()
         finally:
             _end([part.process for part in parts])
-    for status, title in statuses:
-        if status == FAILED:
-            print(f"Some failed above: {title}.", flush=True)
-    return max(status for status, _ in statuses)
+    for part in parts:
+        if part.process.returncode == FAILED:
+            print(f"Some failed above: {part.title}.", flush=True)
+    statuses = [part.process.returncode for part in parts]
+    return next((status for status in statuses if status != PASSED), PASSED)  # a killed process has a negative status
 
 
 def _output_file() -> IO[str]:

@@ -182,20 +182,20 @@ def test_a_part_that_fails_fails_the_whole_run(
     assert every_part._every_test() == status
 
 
-def test_the_parts_run_side_by_side_and_their_outputs_come_one_after_the_other(
+def test_farms_run_beside_the_other_parts_and_their_output_comes_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     def command(*arguments: str) -> list[str]:
-        """Return a part that waits for the others to begin."""
-        names = ("alone", "lanes", "without")
-        (name,) = set(names).intersection(arguments)
-        waits = " && ".join(f"until test -e {tmp_path}/{other}; do sleep 0.1; done" for other in names)
-        return ["sh", "-c", f"echo begin of {name}; touch {tmp_path}/{name}; {waits}; echo end of {name}"]
+        """Return a part. Farms wait for the lanes to begin, and lanes for the farms to end."""
+        (name,) = {"alone", "lanes", "without"}.intersection(arguments)
+        awaited = {"alone": "begin-lanes", "lanes": "end-alone", "without": "begin-alone"}[name]
+        wait = f"until test -e {tmp_path}/{awaited}; do sleep 0.1; done"
+        return ["sh", "-c", f"echo begin of {name}; touch {tmp_path}/begin-{name}; {wait}; touch {tmp_path}/end-{name}"]
 
     monkeypatch.setattr(every_part, "_pytest", command)
     assert every_part._every_test() == 0
-    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith(("begin", "end"))]
-    assert lines == [f"{end} of {name}" for name in ("without", "lanes", "alone") for end in ("begin", "end")]
+    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("begin")]
+    assert lines == ["begin of without", "begin of lanes", "begin of alone"]
 
 
 def test_a_letter_that_is_half_written_when_the_output_is_read_ends_no_run(
@@ -203,11 +203,11 @@ def test_a_letter_that_is_half_written_when_the_output_is_read_ends_no_run(
 ) -> None:
     def command(*arguments: str) -> list[str]:
         halves = "printf '\\303'; sleep 2; printf '\\251 end'"
-        return ["sh", "-c", halves if "lanes" in arguments else "true"]
+        return ["sh", "-c", halves if "alone" in arguments else "true"]
 
     monkeypatch.setattr(every_part, "_pytest", command)
     assert every_part._every_test() == 0
-    assert capfd.readouterr().out.endswith(" endTests of whole farms:\n")
+    assert capfd.readouterr().out.endswith(" end")
 
 
 def run(project: Path, *arguments: str, status: int = 0) -> list[str]:
