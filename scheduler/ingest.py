@@ -116,7 +116,7 @@ async def ingest(
     except (Refused, Exhausted) as error:
         raise IngestFailed(str(error)) from error
     of_document = sorted(document.sources.keys() - set(named.values()))
-    fetchable = {source: f"layer “{document.sources[source][:LABEL_SHOWN_MAX]}”" for source in of_document}
+    fetchable = {source: _layer(document.sources[source]) for source in of_document}
     of_layers = await _fetch_all(dependencies, job, fetchable, budget)
     media = {name: of_inputs[given[field]].key for field, name in named.items()}
     media |= {source: stored.key for source, stored in of_layers.items()}
@@ -143,6 +143,11 @@ def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str |
 
 def _is_given_image(job: ClaimedJob, field: InputField) -> bool:
     return field.kind == "image" and job.inputs.get(field.id) is not None
+
+
+def _layer(name: str) -> str:
+    """Return how messages name a layer."""
+    return f"layer “{name[:LABEL_SHOWN_MAX]}”" if name.strip() else "a layer without a name"
 
 
 def _check_pictures(keys: Mapping[str, str]) -> None:

@@ -169,7 +169,14 @@ def test_a_failed_job_names_the_label_of_the_input(database_url: str, tmp_path: 
     asyncio.run(story())
 
 
-def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(database_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("Backdrop " + "x" * 100, f"layer “Backdrop {'x' * 71}”"), ("", "a layer without a name")],
+    ids=["a long name", "no name"],
+)
+def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(
+    database_url: str, tmp_path: Path, name: str, shown: str
+) -> None:
     async def story() -> None:
         async with ingesting(database_url, tmp_path) as (under_test, media):
             transform = {
@@ -177,14 +184,13 @@ def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(database_url
                 "type": "Transform",
                 "props": {"__kind": "image", "src": f"{media.origin}/gone.png"},
             }
-            backdrop = {**LAYER, "id": "b", "name": "Backdrop " + "x" * 100, "components": [transform]}
+            backdrop = {**LAYER, "id": "b", "name": name, "components": [transform]}
             root = {**ROOT_NODE, "children": ["logo", "b"]}
             document = {**DOCUMENT, "scene": {"nodes": [root, LAYER, backdrop]}}
             under_test.storage.put_bytes("documents/logo.json", orjson.dumps(document))
             job = await rendered(under_test, f"{media.origin}/logo.png")
             assert job.status == "failed"
-            shown = f"The media of layer “Backdrop {'x' * 71}” could not be fetched: The server answered 404."
-            assert str(job.error).startswith(shown)
+            assert str(job.error).startswith(f"The media of {shown} could not be fetched: The server answered 404.")
 
     asyncio.run(story())
 
