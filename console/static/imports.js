@@ -1,5 +1,5 @@
 // Import of a project: choose it or drop it anywhere on the page. Its upload shows its progress, and the farm answers with the address of the findings.
-import { takeDrops } from "./drops.js";
+import { takeChosen, takeDrops } from "./files.js";
 import { clear, offerAgain, show, upload } from "./requests.js";
 
 const form = document.querySelector("[data-import]"), place = document.querySelector("[data-import-progress]");
@@ -25,11 +25,7 @@ async function begin(file) {
   if (again) offerAgain(file, place, () => begin(file));
 }
 if (form) {
-  chooser.addEventListener("change", () => {
-    const [file] = chooser.files;
-    chooser.value = ""; // allow choosing the same file again
-    if (file) begin(file);
-  });
+  takeChosen(chooser, ([file]) => begin(file));
   takeDrops(() => form, (_place, files) => begin(files[0]));
   window.addEventListener("pageshow", (event) => { if (event.persisted) clear(place); });
 }

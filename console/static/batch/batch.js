@@ -1,5 +1,5 @@
 // Table of values: read a chosen or dropped CSV file and let the farm check it. Upload the files that its cells name.
-import { takeDrops } from "../drops.js";
+import { takeChosen, takeDrops } from "../files.js";
 import { offerAgain, show, upload } from "../requests.js";
 
 const CHARACTERS_MAX = 1_000_000; // as in console/batch/table.py
@@ -66,5 +66,5 @@ async function take(files) {
   if (media.length) busy.forEach((one) => one.removeAttribute("aria-busy"));
   if (mayCheck && !failed && (table || media.length)) check();
 }
-for (const one of [chooser, mediaChooser]) one?.addEventListener("change", () => { take([...one.files]); one.value = ""; });
+for (const one of [chooser, mediaChooser]) if (one) takeChosen(one, take);
 takeDrops(() => text, (_place, files) => take([...files]));

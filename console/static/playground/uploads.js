@@ -1,15 +1,17 @@
 // Uploads of the playground. Only the newest file of each input is used.
-import { takeDrops } from "../drops.js";
+import { takeChosen, takeDrops } from "../files.js";
 import { clear, offerAgain, upload } from "../requests.js";
-import { byId, form } from "./form.js";
+import { form } from "./form.js";
 
 const running = new Map(); // newest upload by input: its request, and a promise of its end
+const places = [...form.querySelectorAll("[data-field]:has([data-upload])")];
 let accept = null, refuse = null, waiting = null; // button of a render that waits for uploads
 
 // Call `taken(holder, upload)` or `refused(holder, reason)` when an upload ends, unless a newer value has replaced it.
 export function onUpload(taken, refused) {
   accept = taken;
   refuse = refused;
+  for (const place of places) takeChosen(place.querySelector("[data-upload]"), ([file]) => begin(place, file));
 }
 const labelOf = (holder) => holder.querySelector("[data-upload-label] span");
 const placeOf = (holder) => holder.querySelector("[data-uploading]");
@@ -48,15 +50,7 @@ async function finish(holder, file, request) {
   refuse(holder, `Not uploaded: ${file.name}. ${reason}`);
   if (again) offerAgain(file, placeOf(holder), () => begin(holder, file));
 }
-form.addEventListener("change", (event) => {
-  const target = event.target.dataset.upload;
-  if (!target || !event.target.files.length) return;
-  const [file] = event.target.files;
-  event.target.value = ""; // allow choosing the same file again
-  begin(byId(target).closest("[data-field]"), file);
-});
 // Drop targets: each file input, or the whole page if the template has only one file input.
-const places = [...form.querySelectorAll("[data-field]:has([data-upload])")];
 takeDrops(
   (element) => places.find((place) => place.contains(element)) || (places.length === 1 ? places[0] : null),
   (place, files) => begin(place, files[0]),

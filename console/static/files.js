@@ -1,4 +1,17 @@
-// Files dropped on a page. Outside of drop targets the page ignores them; a browser would replace the page with the file.
+// Files chosen by a file input or dropped on a page.
+
+// Call `take(files)` with the files that are chosen, also with those chosen before the page's scripts were loaded.
+export function takeChosen(chooser, take) {
+  const takeNow = () => {
+    const files = [...chooser.files];
+    chooser.value = ""; // allow choosing the same file again
+    if (files.length) take(files);
+  };
+  chooser.addEventListener("change", takeNow);
+  takeNow();
+}
+
+// Outside of drop targets the page ignores dropped files; a browser would replace the page with the file.
 const hasFiles = (event) => Boolean(event.dataTransfer?.types.includes("Files"));
 
 // `placeOf(element)` returns the drop target for a file dropped on the element, or null. `take(place, files)` handles it.
