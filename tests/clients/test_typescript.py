@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,40 @@ const tried = { mime, valid, checks: checks.length, unmade, makes, once, wrong }
 const made = { job: job.jobId, all, templates, template, code, message, cancelled: cancelled.status, ended };
 console.log(JSON.stringify({ ...made, ...tried }));
 """
+PAUSES = """
+import { FarmClient } from "./index.js";
+const ATTEMPT_MS = 60_000; // limit of an attempt, not a pause
+const timer = globalThis.setTimeout;
+const pauses = [];
+globalThis.setTimeout = (run, ms) => {
+  if (ms === ATTEMPT_MS) return timer(run, ms);
+  pauses.push(ms);
+  return timer(run, 0);
+};
+for (const [status, asked] of [[503, 3], [503, 3600], [429, 3600]]) {
+  const answers = [Response.json({}, { status, headers: { "Retry-After": String(asked) } }), Response.json({})];
+  await new FarmClient({ server: "http://farm.example", fetch: async () => answers.shift() }).getUsage();
+}
+console.log(JSON.stringify(pauses));
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the compiled client."""
+    folder = tmp_path_factory.mktemp("client")
+    subprocess.run([COMPILER, "-p", str(CLIENT), "--outDir", str(folder)], check=True, capture_output=True, text=True)
+    (folder / "package.json").write_text('{"type": "module"}')
+    return folder
+
+
+def run(folder: Path, script: str, *words: str) -> Any:
+    """Run a script beside the compiled client. Return the JSON that it prints."""
+    (folder / "script.js").write_text(script)
+    command = ["node", str(folder / "script.js"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 @pytest.mark.thorough
@@ -90,16 +125,10 @@ def test_the_operations_are_those_of_the_document() -> None:
 
 @needs_compiler
 @pytest.mark.service
-def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> None:
-    subprocess.run([COMPILER, "-p", str(CLIENT), "--outDir", str(tmp_path)], check=True, capture_output=True, text=True)
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "script.js").write_text(SCRIPT)
+def test_it_compiles_and_talks_to_the_api(own_world: World, compiled: Path) -> None:
     ada = own_world.account()
     token = ada.headers["Authorization"].removeprefix("Bearer ")
-    words = ["node", str(tmp_path / "script.js"), own_world.origin, token, text_template(ada)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    result = run(compiled, SCRIPT, own_world.origin, token, text_template(ada))
     assert result["all"] == [result["job"]]
     assert result["templates"] == [result["template"]]
     assert result["code"] == "400 none"
@@ -115,3 +144,9 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, tmp_path: Path) -> N
     ]
     assert result["once"]
     assert result["mime"] == "image/gif"
+
+
+@needs_compiler
+def test_a_farm_that_asks_for_a_pause_gets_it_within_30_seconds(compiled: Path) -> None:
+    """A proxy can ask for an hour of maintenance. A 429 says exactly when the limit ends."""
+    assert run(compiled, PAUSES) == [3_000, 30_000, 3_600_000]

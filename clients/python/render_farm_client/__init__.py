@@ -3,10 +3,22 @@
 from render_farm_client.asynchronous import AsyncFarmClient
 from render_farm_client.client import FarmClient
 from render_farm_client.errors import ApiError, NoAnswer, RenderFailed
-from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, TemplateInput, TemplateVersion, Validation
+from render_farm_client.models import (
+    ApiKey,
+    Asset,
+    Batch,
+    BatchRow,
+    Job,
+    Preset,
+    Template,
+    TemplateInput,
+    TemplateVersion,
+    Validation,
+)
 
 __all__ = [
     "ApiError",
+    "ApiKey",
     "Asset",
     "AsyncFarmClient",
     "Batch",
@@ -14,6 +26,7 @@ __all__ = [
     "FarmClient",
     "Job",
     "NoAnswer",
+    "Preset",
     "RenderFailed",
     "Template",
     "TemplateInput",

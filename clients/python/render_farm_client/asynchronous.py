@@ -16,7 +16,17 @@ import httpx
 from render_farm_client import calls
 from render_farm_client.calls import Call, Page
 from render_farm_client.errors import RenderFailed
-from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, TemplateVersion, Validation
+from render_farm_client.models import (
+    ApiKey,
+    Asset,
+    Batch,
+    BatchRow,
+    Job,
+    Preset,
+    Template,
+    TemplateVersion,
+    Validation,
+)
 from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
 
 Answer = TypeVar("Answer")
@@ -40,11 +50,26 @@ class AsyncFarmClient:
             trust_env=False,
         )
 
+    def keys(self) -> AsyncIterator[ApiKey]:
+        """All keys of the account, newest first. Keys are managed with a session token, not with a key."""
+        return self._listed(calls.keys)
+
+    async def create_key(
+        self, name: str | None = None, scopes: Sequence[str] | None = None, expires_at: str | None = None
+    ) -> ApiKey:
+        """Create a key, whose `secret` is shown only now. `expires_at` is ISO 8601."""
+        return await self._send(calls.create_key(name, scopes, expires_at))
+
+    async def revoke_key(self, key_id: str) -> None:
+        """Revoke a key: its next request is refused."""
+        await self._send(calls.revoke_key(key_id))
+
     async def import_template(
-        self, path: str | Path, *, name: str | None = None, include_text: bool = False, comp_id: str | None = None
-    ) -> Template:
+        self, path: str | Path, *, name: str | None = None, description: str | None = None, include_text: bool = False,
+        comp_id: str | None = None,
+    ) -> Template:  # fmt: skip
         """Make a template of a `.motion` project (zip or single file)."""
-        return await self._send(calls.import_template(path, name, include_text, comp_id))
+        return await self._send(calls.import_template(path, name, description, include_text, comp_id))
 
     async def publish_template(self, body: Mapping[str, Any]) -> Template:
         """Make a template of an editor's document."""
@@ -55,11 +80,12 @@ class AsyncFarmClient:
         return await self._send(calls.replace_template(template_id, body))
 
     async def replace_template_by_import(
-        self, template_id: str, path: str | Path, *, name: str | None = None, include_text: bool | None = None,
-        comp_id: str | None = None,
+        self, template_id: str, path: str | Path, *, name: str | None = None, description: str | None = None,
+        include_text: bool | None = None, comp_id: str | None = None,
     ) -> Template:  # fmt: skip
         """Replace a template by a new version, from a `.motion` project. What is None stays as it is."""
-        return await self._send(calls.replace_template_by_import(template_id, path, name, include_text, comp_id))
+        call = calls.replace_template_by_import(template_id, path, name, description, include_text, comp_id)
+        return await self._send(call)
 
     async def template(self, template_id: str) -> Template:
         """One template."""
@@ -97,10 +123,11 @@ class AsyncFarmClient:
         return await self._send(calls.still(template_id, inputs, time, frame, width, format))
 
     async def thumbnail(
-        self, job_id: str, *, width: int | None = None, sprite: bool = False, format: str = "jpeg"
-    ) -> bytes:
-        """A picture of a completed render, or a sheet of its frames."""
-        return await self._send(calls.thumbnail(job_id, width, sprite, format))
+        self, job_id: str, *, time: float | None = None, width: int | None = None, sprite: bool = False,
+        format: str = "jpeg",
+    ) -> bytes:  # fmt: skip
+        """A picture of a completed render, or a contact sheet of its frames."""
+        return await self._send(calls.thumbnail(job_id, time, width, sprite, format))
 
     async def render(
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
@@ -111,10 +138,11 @@ class AsyncFarmClient:
         return await self._send(calls.render(body, idempotency_key))
 
     async def validate(
-        self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None
-    ) -> Validation:
+        self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None,
+    ) -> Validation:  # fmt: skip
         """Faults, minutes, expected time and warnings of a render; nothing is queued."""
-        return await self._send(calls.validate(calls.render_body(template_id, inputs, output, None, None)))
+        return await self._send(calls.validate(calls.render_body(template_id, inputs, output, callback_url, metadata)))
 
     async def job(self, job_id: str) -> Job:
         """One render."""
@@ -180,6 +208,22 @@ class AsyncFarmClient:
     async def cancel_batch(self, batch_id: str) -> int:
         """Cancel what has not ended of a batch; answer how many renders."""
         return await self._send(calls.cancel_batch(batch_id))
+
+    def presets(self) -> AsyncIterator[Preset]:
+        """All animation presets by name, without their data."""
+        return self._listed(calls.presets)
+
+    async def preset(self, preset_id: str) -> Preset:
+        """One animation preset with its data."""
+        return await self._send(calls.preset(preset_id))
+
+    async def publish_preset(self, name: str, animation_data: Mapping[str, Any]) -> Preset:
+        """Publish an animation preset. It replaces one of the same name, whose version is increased."""
+        return await self._send(calls.publish_preset(name, animation_data))
+
+    async def delete_preset(self, preset_id: str) -> None:
+        """Delete an animation preset."""
+        await self._send(calls.delete_preset(preset_id))
 
     async def usage(self) -> dict[str, Any]:
         """Return the account's usage of this month, and its limits."""

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpx
 
 from render_farm_client import models
-from render_farm_client.models import Asset, Batch, Job, Template, TemplateVersion, Validation
+from render_farm_client.models import ApiKey, Asset, Batch, Job, Preset, Template, TemplateVersion, Validation
 
 Answer = TypeVar("Answer")
 PAGE = 100
@@ -80,11 +80,30 @@ def part_of(target: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def import_template(path: str | Path, name: str | None, include_text: bool, comp_id: str | None) -> Call[Template]:
+def keys(offset: int) -> Call[Page[ApiKey]]:
+    """A page of keys."""
+    return _page("/keys", offset, models.api_key)
+
+
+def create_key(name: str | None, scopes: Sequence[str] | None, expires_at: str | None) -> Call[ApiKey]:
+    """Create a key. It is not repeated after a lost answer: that would create a second key."""
+    options = {"name": name, "scopes": None if scopes is None else list(scopes), "expiresAt": expires_at}
+    body = {field: value for field, value in options.items() if value is not None}
+    return Call("POST", "/keys", lambda answer: models.api_key(answer.json()), json=body, repeats=False)
+
+
+def revoke_key(key_id: str) -> Call[None]:
+    """Revoke a key."""
+    return Call("DELETE", f"/keys/{segment(key_id)}", lambda _: None)
+
+
+def import_template(
+    path: str | Path, name: str | None, description: str | None, include_text: bool, comp_id: str | None
+) -> Call[Template]:
     """Import a project."""
     return Call(
         "POST", "/templates/import", lambda answer: models.template(answer.json()),
-        data=_import_form(name, include_text, comp_id), file=Path(path), repeats=False,
+        data=_import_form(name, description, include_text, comp_id), file=Path(path), repeats=False,
     )  # fmt: skip
 
 
@@ -95,19 +114,22 @@ def replace_template(template_id: str, body: Mapping[str, Any]) -> Call[Template
 
 
 def replace_template_by_import(
-    template_id: str, path: str | Path, name: str | None, include_text: bool | None, comp_id: str | None
-) -> Call[Template]:
+    template_id: str, path: str | Path, name: str | None, description: str | None, include_text: bool | None,
+    comp_id: str | None,
+) -> Call[Template]:  # fmt: skip
     """Import a project as a new version of a template."""
     return Call(
         "PUT", f"/templates/{segment(template_id)}/import", lambda answer: models.template(answer.json()),
-        data=_import_form(name, include_text, comp_id), file=Path(path),
+        data=_import_form(name, description, include_text, comp_id), file=Path(path),
     )  # fmt: skip
 
 
-def _import_form(name: str | None, include_text: bool | None, comp_id: str | None) -> dict[str, str]:
+def _import_form(
+    name: str | None, description: str | None, include_text: bool | None, comp_id: str | None
+) -> dict[str, str]:
     data = {} if include_text is None else {"includeText": "true" if include_text else "false"}
-    data |= {"name": name} if name else {}
-    return data | ({"compId": comp_id} if comp_id else {})
+    given = {"name": name, "description": description, "compId": comp_id}
+    return data | {field: value for field, value in given.items() if value}
 
 
 def publish_template(body: Mapping[str, Any]) -> Call[Template]:
@@ -169,9 +191,10 @@ def still(
     return Call("POST", path, lambda answer: answer.content, json={**chosen, "inputs": dict(inputs)})
 
 
-def thumbnail(job_id: str, width: int | None, sprite: bool, format: str) -> Call[bytes]:
+def thumbnail(job_id: str, time: float | None, width: int | None, sprite: bool, format: str) -> Call[bytes]:
     """A picture of a completed render."""
-    params = {"format": format, "sprite": str(sprite).lower()} | ({} if width is None else {"width": width})
+    options = {"format": format, "sprite": str(sprite).lower(), "time": time, "width": width}
+    params = {name: value for name, value in options.items() if value is not None}
     return Call("GET", f"/renders/{segment(job_id)}/thumbnail", lambda answer: answer.content, params=params)
 
 
@@ -230,6 +253,27 @@ def batch(batch_id: str, offset: int) -> Call[Batch]:
 def cancel_batch(batch_id: str) -> Call[int]:
     """Cancel a batch; answer how many renders."""
     return Call("POST", f"/batches/{segment(batch_id)}/cancel", lambda answer: int(answer.json()["cancelled"]))
+
+
+def presets(offset: int) -> Call[Page[Preset]]:
+    """A page of presets."""
+    return _page("/animations", offset, models.preset)
+
+
+def preset(preset_id: str) -> Call[Preset]:
+    """Read a preset."""
+    return Call("GET", f"/animations/{segment(preset_id)}", lambda answer: models.preset(answer.json()))
+
+
+def publish_preset(name: str, animation_data: Mapping[str, Any]) -> Call[Preset]:
+    """Publish a preset. A repeat replaces it by equal data, under the next version."""
+    body = {"name": name, "animationData": dict(animation_data)}
+    return Call("POST", "/animations", lambda answer: models.preset(answer.json()), json=body)
+
+
+def delete_preset(preset_id: str) -> Call[None]:
+    """Delete a preset."""
+    return Call("DELETE", f"/animations/{segment(preset_id)}", lambda _: None)
 
 
 def usage() -> Call[dict[str, Any]]:

@@ -15,7 +15,17 @@ import httpx
 from render_farm_client import calls
 from render_farm_client.calls import Call, Page
 from render_farm_client.errors import RenderFailed
-from render_farm_client.models import Asset, Batch, BatchRow, Job, Template, TemplateVersion, Validation
+from render_farm_client.models import (
+    ApiKey,
+    Asset,
+    Batch,
+    BatchRow,
+    Job,
+    Preset,
+    Template,
+    TemplateVersion,
+    Validation,
+)
 from render_farm_client.retrying import answered, base_url, headers, lost, pause_after, poll_pauses
 
 Answer = TypeVar("Answer")
@@ -39,11 +49,26 @@ class FarmClient:
             trust_env=False,
         )
 
+    def keys(self) -> Iterator[ApiKey]:
+        """All keys of the account, newest first. Keys are managed with a session token, not with a key."""
+        return self._listed(calls.keys)
+
+    def create_key(
+        self, name: str | None = None, scopes: Sequence[str] | None = None, expires_at: str | None = None
+    ) -> ApiKey:
+        """Create a key, whose `secret` is shown only now. `expires_at` is ISO 8601."""
+        return self._send(calls.create_key(name, scopes, expires_at))
+
+    def revoke_key(self, key_id: str) -> None:
+        """Revoke a key: its next request is refused."""
+        self._send(calls.revoke_key(key_id))
+
     def import_template(
-        self, path: str | Path, *, name: str | None = None, include_text: bool = False, comp_id: str | None = None
-    ) -> Template:
+        self, path: str | Path, *, name: str | None = None, description: str | None = None, include_text: bool = False,
+        comp_id: str | None = None,
+    ) -> Template:  # fmt: skip
         """Make a template of a `.motion` project (zip or single file)."""
-        return self._send(calls.import_template(path, name, include_text, comp_id))
+        return self._send(calls.import_template(path, name, description, include_text, comp_id))
 
     def publish_template(self, body: Mapping[str, Any]) -> Template:
         """Make a template of an editor's document."""
@@ -54,11 +79,12 @@ class FarmClient:
         return self._send(calls.replace_template(template_id, body))
 
     def replace_template_by_import(
-        self, template_id: str, path: str | Path, *, name: str | None = None, include_text: bool | None = None,
-        comp_id: str | None = None,
+        self, template_id: str, path: str | Path, *, name: str | None = None, description: str | None = None,
+        include_text: bool | None = None, comp_id: str | None = None,
     ) -> Template:  # fmt: skip
         """Replace a template by a new version, from a `.motion` project. What is None stays as it is."""
-        return self._send(calls.replace_template_by_import(template_id, path, name, include_text, comp_id))
+        call = calls.replace_template_by_import(template_id, path, name, description, include_text, comp_id)
+        return self._send(call)
 
     def template(self, template_id: str) -> Template:
         """One template."""
@@ -95,9 +121,12 @@ class FarmClient:
         """A picture of a template: with inputs, or as it was published. It costs no minutes."""
         return self._send(calls.still(template_id, inputs, time, frame, width, format))
 
-    def thumbnail(self, job_id: str, *, width: int | None = None, sprite: bool = False, format: str = "jpeg") -> bytes:
-        """A picture of a completed render, or a sheet of its frames."""
-        return self._send(calls.thumbnail(job_id, width, sprite, format))
+    def thumbnail(
+        self, job_id: str, *, time: float | None = None, width: int | None = None, sprite: bool = False,
+        format: str = "jpeg",
+    ) -> bytes:  # fmt: skip
+        """A picture of a completed render, or a contact sheet of its frames."""
+        return self._send(calls.thumbnail(job_id, time, width, sprite, format))
 
     def render(
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
@@ -108,10 +137,11 @@ class FarmClient:
         return self._send(calls.render(body, idempotency_key))
 
     def validate(
-        self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None
-    ) -> Validation:
+        self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None,
+    ) -> Validation:  # fmt: skip
         """Faults, minutes, expected time and warnings of a render; nothing is queued."""
-        return self._send(calls.validate(calls.render_body(template_id, inputs, output, None, None)))
+        return self._send(calls.validate(calls.render_body(template_id, inputs, output, callback_url, metadata)))
 
     def job(self, job_id: str) -> Job:
         """One render."""
@@ -174,6 +204,22 @@ class FarmClient:
     def cancel_batch(self, batch_id: str) -> int:
         """Cancel what has not ended of a batch; answer how many renders."""
         return self._send(calls.cancel_batch(batch_id))
+
+    def presets(self) -> Iterator[Preset]:
+        """All animation presets by name, without their data."""
+        return self._listed(calls.presets)
+
+    def preset(self, preset_id: str) -> Preset:
+        """One animation preset with its data."""
+        return self._send(calls.preset(preset_id))
+
+    def publish_preset(self, name: str, animation_data: Mapping[str, Any]) -> Preset:
+        """Publish an animation preset. It replaces one of the same name, whose version is increased."""
+        return self._send(calls.publish_preset(name, animation_data))
+
+    def delete_preset(self, preset_id: str) -> None:
+        """Delete an animation preset."""
+        self._send(calls.delete_preset(preset_id))
 
     def usage(self) -> dict[str, Any]:
         """Return the account's usage of this month, and its limits."""

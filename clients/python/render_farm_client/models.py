@@ -80,14 +80,43 @@ class Asset:
 
 
 @dataclass(frozen=True)
+class ApiKey:
+    """An API key of the account. Only the answer of its creation has the `secret`."""
+
+    id: str
+    name: str
+    prefix: str
+    scopes: Sequence[str]
+    created_at: str
+    last_used_at: str | None
+    request_count: int
+    expires_at: str | None
+    revoked_at: str | None
+    secret: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """An animation preset. Lists leave `animation_data` out."""
+
+    id: str
+    name: str
+    version: int
+    created_at: str
+    updated_at: str
+    animation_data: Record | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
 class Validation:
-    """Cost and faults of a render that is not created."""
+    """Cost and faults of a render that is not created. `remaining_minutes` is None without a limit."""
 
     valid: bool
     errors: Sequence[Record]
     render_minutes: float
     expected_seconds: float | None
     warnings: Sequence[Record]
+    remaining_minutes: float | None = None
 
 
 @dataclass(frozen=True)
@@ -152,11 +181,25 @@ def asset(raw: Record) -> Asset:
     return Asset(raw["url"], raw["bytes"], raw["mime"], raw["expiresAt"])
 
 
+def api_key(raw: Record) -> ApiKey:
+    """A key from its answer."""
+    return ApiKey(
+        raw["id"], raw["name"], raw["prefix"], raw["scopes"], raw["createdAt"], raw["lastUsedAt"], raw["requestCount"],
+        raw["expiresAt"], raw["revokedAt"], raw.get("secret"),
+    )  # fmt: skip
+
+
+def preset(raw: Record) -> Preset:
+    """A preset from its answer."""
+    return Preset(raw["id"], raw["name"], raw["version"], raw["createdAt"], raw["updatedAt"], raw.get("animationData"))
+
+
 def validation(raw: Record) -> Validation:
     """A validation from its answer."""
     return Validation(
-        raw["valid"], raw["errors"], raw["renderMinutes"], raw.get("expectedSeconds"), raw.get("warnings", ())
-    )
+        raw["valid"], raw["errors"], raw["renderMinutes"], raw.get("expectedSeconds"), raw.get("warnings", ()),
+        raw.get("remainingMinutes"),
+    )  # fmt: skip
 
 
 def batch(raw: Record) -> Batch:
