@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from ray.exceptions import ActorUnavailableError, RayActorError, RayError
+from ray.exceptions import ActorUnavailableError, RayError
 
 from cluster.ray_cluster import RayCluster
-from cluster.ray_workers import RayWorker, RayWorkers
+from cluster.ray_workers import ACTOR_ENDED, RayWorker, RayWorkers
 from farm_core.jobs.judge import Failure, FailureKind, stall
 from farm_core.settings import Settings
 from farm_core.telemetry import logs
@@ -110,7 +110,7 @@ class RayExecutor:
     async def _execute(self, assignment: TaskAssignment, worker: RayWorker) -> None:
         try:
             report: Report = await worker.actor.execute.options(name=_title(assignment)).remote(assignment)
-        except RayActorError as error:
+        except ACTOR_ENDED as error:
             report = Ended(assignment.token, await self._failure(worker, assignment.token, error))
         except RayError as error:
             _log.warning("assignment lost", **about(assignment), error=type(error).__name__)
@@ -122,7 +122,7 @@ class RayExecutor:
             worker.active = None
         self._reports.put(report)
 
-    async def _failure(self, worker: RayWorker, token: str, error: RayActorError) -> Failure:
+    async def _failure(self, worker: RayWorker, token: str, error: RayError) -> Failure:
         """Return the failure of an assignment whose worker died: crash or stall if the assignment is to blame, otherwise lost."""
         if worker.fatal is None:
             worker.fatal = _culprit(worker)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ray.exceptions import RayActorError, RayError
+from ray.exceptions import OutOfMemoryError, RayActorError, RayError
 
 from cluster.ray_cluster import RayCluster
 from cluster.slots import Growth, Slot, kept_slots, slots_of
@@ -33,6 +33,8 @@ REQUEST_SECONDS: Final = 30.0
 """Interval at which a request to the autoscaler is repeated, because it is lost when Ray's head restarts."""
 ANSWER_SECONDS: Final = 15.0
 """Timeout of one call to an actor or the cluster."""
+ACTOR_ENDED: Final = (RayActorError, OutOfMemoryError)
+"""Errors of calls to an actor that has ended. The second one if Ray ended it because the machine was short of memory."""
 
 
 @dataclass(slots=True)
@@ -206,8 +208,10 @@ class RayWorkers:
         """Poll an actor's progress. Replace an idle actor that uses too much memory."""
         try:
             report: ActorReport = await asyncio.wait_for(worker.actor.report.remote(), ANSWER_SECONDS)
-        except RayActorError:
-            self._workers.pop(worker.state.id, None)
+        except ACTOR_ENDED as error:
+            if isinstance(error, OutOfMemoryError):
+                _log.warning("worker ended: the machine is short of memory", worker=worker.state.id)
+            self.remove(worker)
             return
         except (TimeoutError, RayError):
             return

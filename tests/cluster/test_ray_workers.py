@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from ray.exceptions import OutOfMemoryError
 
 from cluster import ray_workers
 from cluster.ray_cluster import RayCluster
@@ -55,6 +56,42 @@ def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypat
                     while prompt.state.answered_at == answered_at:  # noqa: ASYNC110 - as above
                         await asyncio.sleep(0.01)
             assert silent.state.answered_at == began
+        finally:
+            await workers.close()
+
+    asyncio.run(story())
+
+
+class ShortOfMemory(Cluster):
+    """Node with one slot. Ray ends its first actor because the machine is short of memory."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    async def actor(self, slot: Any) -> Any:
+        self.started += 1
+        is_first = self.started == 1
+
+        async def describe() -> ActorReport:
+            return REPORT
+
+        async def report() -> ActorReport:
+            if is_first:
+                raise OutOfMemoryError("1 worker(s) were killed due to the node running low on memory.")
+            return REPORT
+
+        return SimpleNamespace(describe=SimpleNamespace(remote=describe), report=SimpleNamespace(remote=report))
+
+
+def test_an_actor_that_ray_ends_for_its_memory_is_replaced() -> None:
+    async def story() -> None:
+        cluster = ShortOfMemory()
+        workers = RayWorkers(Settings(workers=1), cast(RayCluster, cluster), ReportQueue(), asyncio.Event())
+        await workers.start()
+        try:
+            async with asyncio.timeout(HANG_SECONDS):
+                while cluster.started < 2 or not list(workers):  # noqa: ASYNC110 - nothing tells of it
+                    await asyncio.sleep(0.01)
         finally:
             await workers.close()
 
