@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import Field
 
 from api.errors import status_name
-from api.examples import FINISHED, PAGES, example_of
+from api.examples import FINISHED, PAGES, example_of, path_of
 from api.shapes import Shape
 from farm_core.jobs import formats
 
@@ -99,7 +99,7 @@ def answers(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def _failure(status: int) -> dict[str, Any]:
     example = {
         "statusCode": status, "message": _MEANINGS[status], "error": status_name(status),
-        "requestId": "req_5f0c9b1e", "path": "/api/v1/renders",
+        "requestId": "req_5f0c9b1e2d7a4c6083b1f5e9",
     }  # fmt: skip
     headers = _REQUEST_ID | (_RETRY_AFTER if status in (429, 503) else {})
     content = {"application/json": {"example": example}}
@@ -140,9 +140,9 @@ def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
     _hoist_output(made["components"]["schemas"], accepted_formats)
     _drop_titles(made["components"]["schemas"])
     made["webhooks"] = {"renderFinished": {"post": _webhook()}}
-    for operations in made["paths"].values():
+    for route, operations in made["paths"].items():
         for operation in operations.values():
-            _add_examples(operation)
+            _add_examples(route, operation)
     return made
 
 
@@ -227,14 +227,16 @@ def _webhook() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _add_examples(operation: dict[str, Any]) -> None:
-    """Add an example of every answer."""
+def _add_examples(route: str, operation: dict[str, Any]) -> None:
+    """Add an example of every answer, and the route's path to those of failures."""
     for answer in operation["responses"].values():
         shown = answer.get("content", {}).get("application/json", {})
         name = str(shown.get("schema", {}).get("$ref", "")).removeprefix(_REFERENCE)
         example = example_of(name)
         if example is not None:
             shown.setdefault("example", example)
+        elif "requestId" in shown.get("example", ()):
+            shown["example"] = {**shown["example"], "path": path_of(route)}
 
 
 def _complete(operation: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 _TEMPLATE_ID: Final = "tpl_0mwp2m4bexso1mmxmmmb6n"
 _JOB_ID: Final = "job_0mwp2m4cs61gspbsib7xj1"
-_BATCH_ID: Final = "bat_0mwp2m4d0a8c1v2x3k4j5h"
+_BATCH_ID: Final = "batch_0mwp2m4d0a8c1v2x3k4j5h"
 _CREATED: Final = "2026-11-20T14:24:50.218Z"
 _WARNING: Final = {
     "code": "font_substituted", "message": "The font family 'Gotham' is not installed; 'Inter' stands in for it.",
@@ -24,11 +24,13 @@ _KEY: Final = {
     "createdAt": _CREATED, "lastUsedAt": None, "requestCount": 0, "expiresAt": None, "revokedAt": None,
 }  # fmt: skip
 _PRESET: Final = {
-    "id": "anim_0mwp2m49zq8w7e6r5t4y3u", "name": "Bounce", "version": 1, "createdAt": _CREATED, "updatedAt": _CREATED,
+    "id": "pre_0mwp2m49zq8w7e6r5t4y3u", "name": "Bounce", "version": 1, "createdAt": _CREATED, "updatedAt": _CREATED,
 }  # fmt: skip
+_VIDEO_URL: Final = (
+    f"https://farm.example/files/results/0a77.mp4?expires=1796544300&signature=e9c1&filename={_JOB_ID}.mp4"
+)
 _JOB: Final = {
-    "jobId": _JOB_ID, "status": "completed", "progress": 100, "videoUrl": "https://farm.example/files/results/video.mp4",
-    "error": None, "createdAt": _CREATED,
+    "jobId": _JOB_ID, "status": "completed", "progress": 100, "videoUrl": _VIDEO_URL, "error": None, "createdAt": _CREATED,
 }  # fmt: skip
 _ITEM: Final = {
     "index": 0, "status": "processing", "jobId": _JOB_ID, "progress": 42.5, "videoUrl": None, "error": None,
@@ -55,7 +57,7 @@ EXAMPLES: Final[dict[str, Any]] = {
     "Revoked": {"revoked": True},
     "TemplateRecord": _TEMPLATE,
     "UploadRecord": {
-        "url": "https://farm.example/files/uploads/logo.png", "bytes": 18432, "mime": "image/png",
+        "url": "https://farm.example/files/assets/acc_1/ast_1.png?expires=1796025900&signature=87f2", "bytes": 18432, "mime": "image/png",
         "expiresAt": "2026-11-21T14:24:50.218Z",
     },
     "UsageRecord": {
@@ -85,10 +87,20 @@ PAGES: Final = {
 """Pages of lists, and what they list."""
 
 FINISHED: Final = {
-    "jobId": _JOB_ID, "status": "completed", "videoUrl": "https://farm.example/files/results/video.mp4", "error": None,
-    "renderDurationMs": 4210,
+    "jobId": _JOB_ID, "status": "completed", "videoUrl": _VIDEO_URL, "error": None, "renderDurationMs": 4210,
 }  # fmt: skip
 """Body of a webhook."""
+
+
+_IDS: Final = {
+    "keys": _KEY["id"], "templates": _TEMPLATE_ID, "renders": _JOB_ID, "batches": _BATCH_ID, "animations": _PRESET["id"],
+}  # fmt: skip
+
+
+def path_of(route: str) -> str:
+    """Return an example path of a route such as `/api/v1/renders/{id}`."""
+    kind = route.removeprefix("/api/v1/").partition("/")[0]
+    return route.replace("{id}", str(_IDS.get(kind))).replace("{version}", "1")
 
 
 def example_of(schema: str) -> Any:
@@ -96,4 +108,4 @@ def example_of(schema: str) -> Any:
     if schema in EXAMPLES:
         return EXAMPLES[schema]
     item = PAGES.get(schema)
-    return None if item is None else {"items": [EXAMPLES[item]], "total": 1, "limit": 20, "offset": 0}
+    return None if item is None else {"items": [EXAMPLES[item]], "total": 1, "limit": 50, "offset": 0}

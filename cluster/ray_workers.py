@@ -178,7 +178,7 @@ class RayWorkers:
             self._workers[slot.name] = RayWorker(slot, actor, _state(slot, report))
             _log.info("worker ready", worker=slot.name, device=report.device, encoder=report.encoder)
         except (TimeoutError, RayError, ValueError) as error:
-            _log.warning("worker did not start", worker=slot.name, error=str(error).strip().rsplit("\n", 1)[-1])
+            _log.warning("worker did not start", worker=slot.name, error=_reason(error))
             await asyncio.sleep(RETRY_SECONDS)
         finally:
             self._starting.pop(slot.name, None)
@@ -231,6 +231,13 @@ class RayWorkers:
             _log.info("worker recycled", worker=worker.state.id, memory_bytes=report.memory_bytes)
             worker.actor.leave.remote()
             self._workers.pop(worker.state.id, None)
+
+
+def _reason(error: Exception) -> str:
+    """Return the cause of a failed start: the last line of Ray's error, which is only advice if memory was short."""
+    if isinstance(error, OutOfMemoryError):
+        return "the machine is short of memory"
+    return str(error).strip().rsplit("\n", 1)[-1]
 
 
 def _state(slot: Slot, report: ActorReport) -> WorkerState:

@@ -151,6 +151,10 @@ def test_browsers_of_allowed_origins_call_the_api_and_files_alone(start: Callabl
     for path, is_open in (("/api/health", True), ("/files/x", True), ("/console/", False), ("/metrics", False)):
         answer = world.client.get(path, headers={"Origin": "https://app.example.com"})
         assert ("Access-Control-Allow-Origin" in answer.headers) is is_open, path
+    asked = {"Origin": "https://app.example.com", "Access-Control-Request-Method": "POST"}
+    assert world.client.options("/api/v1/renders", headers=asked).status_code == 200
+    for refused in ({"Origin": "https://evil.example.com"}, {"Access-Control-Request-Method": "PATCH"}):
+        check(world.client.options("/api/v1/renders", headers=asked | refused), 400)
 
 
 def test_every_route_with_get_answers_head(own_world: World) -> None:

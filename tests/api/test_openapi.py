@@ -149,10 +149,13 @@ def test_operations_and_schemas_have_names_that_read_well_in_a_client(world: Wor
 def test_every_answer_has_an_example_that_fits_its_schema(world: World) -> None:
     spec = document(world)
     shown = 0
-    for methods in spec["paths"].values():
+    for route, methods in spec["paths"].items():
         for operation in methods.values():
             for status, answer in operation["responses"].items():
                 content = answer.get("content", {}).get("application/json")
+                if content is not None and content["schema"]["$ref"].endswith("/ErrorBody"):
+                    path = re.sub(r"\\\{\w+\\\}", "[a-z0-9_]+", re.escape(route))
+                    assert re.fullmatch(path, content["example"]["path"]), "a failure names the route that failed"
                 if content is not None:
                     schema = {**content["schema"], "components": spec["components"]}
                     jsonschema.validate(content["example"], schema, format_checker=jsonschema.FormatChecker())
