@@ -16,7 +16,7 @@ import skia
 
 from gpu_renderer.content.svg.document import Document, Element, children, name_of
 from gpu_renderer.errors import MediaUndecodable
-from motion.crossings import SEGMENTS_MIN, estimated_crossings
+from motion.budgets.crossings import SEGMENTS_MIN, estimated_crossings
 
 DEPTH_MAX = 48
 _NOT_DRAWN = ("defs", "symbol", "clipPath", "mask", "filter", "marker", "pattern", "style", "title", "desc", "metadata")
