@@ -52,8 +52,8 @@ from motion.evaluate import snapshot as snapshot_at
 from motion.model.composition import Composition
 from motion.model.parity import REFERENCE, Parity
 from motion.notices import bounded
-from motion.schema.stored import Document
 from motion.snapshot import Snapshot
+from motion.stored import Document
 
 log = logging.getLogger(__name__)
 SOURCE_SHOWN_MAX = 80

@@ -25,12 +25,12 @@ from gpu_renderer.errors import DiskNearlyFull, MediaUndecodable, is_of_machine
 from motion.errors import PropertyRefused
 from motion.evaluate.audio_analysis import BUCKETS, Envelope
 from motion.model.composition import Composition
-from motion.schema.stored import Document
 from motion.sound.channels import at_most_stereo
 from motion.sound.mix import mix
 from motion.sound.spectrum import WINDOW, magnitudes
 from motion.sound.voice import RATE, Pause, Samples, Voice, no_pause
 from motion.sound.voices import voices
+from motion.stored import Document
 
 SOURCE_SHOWN_MAX = 120
 GAP_SAMPLES: Final = RATE // 50

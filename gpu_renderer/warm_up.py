@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from PIL import Image
 
 from gpu_renderer.session import Output, RenderSession
-from motion.schema.stored import Document
+from motion.stored import Document
 
 FRAMES: Final = 3
 """Frames of the warm-up. The first one draws everything, the others the moving layers."""

@@ -16,9 +16,9 @@ from motion.schema.compositions import chosen, compositions
 from motion.schema.facts import facts
 from motion.schema.nodes import nodes, repeated
 from motion.schema.paints import paint
-from motion.schema.stored import Document, Record, flag, number, record, strings, text
 from motion.schema.timelines import timelines
 from motion.snapshot import ColorManagement, LinearGradient, RadialGradient
+from motion.stored import Document, Record, flag, number, record, strings, text
 
 REPEATED_MAX = 20
 """Layers without an id of their own that warnings name."""

@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 
 from motion.errors import BundleUnreadable
 from motion.migrations import migrate
-from motion.schema.stored import Document, JsonValue, Record, as_record, items, record
+from motion.stored import Document, JsonValue, Record, as_record, items, record
 
 __all__ = ["Document", "read_document", "read_file", "read_folder", "read_value"]
 

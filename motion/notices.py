@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from motion.schema.nodes import Node, nodes
-from motion.schema.stored import Document
+from motion.stored import Document
 from motion.template import NO_SOURCE, InputField, unrenderable_layers
 
 LAYERS_NAMED_MAX: Final = 5

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from motion.schema.nodes import Node
-from motion.schema.stored import Document, as_record, record, records, text
+from motion.stored import Document, as_record, record, records, text
 
 SPECTRUM: Final = "audio-spectrum"
 """The effect that shows the bands of an audio layer."""

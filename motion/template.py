@@ -15,7 +15,8 @@ from motion.errors import PropertyRefused
 from motion.hints import Hints
 from motion.schema.compositions import chosen
 from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
-from motion.schema.stored import (
+from motion.shown_sound import show_sound, sound_source
+from motion.stored import (
     NAME_CHARACTERS_MAX,
     Document,
     JsonValue,
@@ -29,7 +30,6 @@ from motion.schema.stored import (
     strings,
     text,
 )
-from motion.shown_sound import show_sound, sound_source
 from motion.undrawn_layers import undrawn_layers
 
 Kind = Literal["text", "color", "number", "image", "media"]

@@ -8,8 +8,8 @@ from motion.migrations.mattes import structured
 from motion.schema.compositions import chosen, compositions
 from motion.schema.nodes import Node, nodes
 from motion.schema.parameters import enabled_effects
-from motion.schema.stored import Document, record, text
 from motion.schema.timelines import bars_of, timelines
+from motion.stored import Document, record, text
 
 
 def undrawn_layers(document: Document, layers: Sequence[Node], composition_id: str | None = None) -> frozenset[str]:

@@ -12,7 +12,7 @@ import orjson
 from motion import template
 from motion.errors import DocumentError
 from motion.notices import of_document, of_sources
-from motion.schema.stored import Document
+from motion.stored import Document
 from motion.template import InputField, Target
 
 SOURCES_MAX: Final = 200

@@ -17,9 +17,10 @@ from farm_core.net.addresses import UrlRefused, checked_target
 from farm_core.strict_json import storable
 from farm_core.templates.manifest import NO_TARGET
 from motion import bundle, template
+from motion.model.settings import CompositionSettings
 from motion.notices import bounded, of_document
-from motion.schema.compositions import CompositionSettings, chosen
-from motion.schema.stored import Document
+from motion.schema.compositions import chosen
+from motion.stored import Document
 from motion.template import MEDIA_KINDS, InputField, Target
 
 SIDE_MAX: Final = 8192

@@ -28,7 +28,7 @@ from gpu_renderer.commands.local import read_local
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.compositions import chosen
-from motion.schema.stored import Document, copied, record, records
+from motion.stored import Document, copied, record, records
 from motion.template import InputField
 
 BODY_BYTES_MAX: Final = 10_000_000

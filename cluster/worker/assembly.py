@@ -15,8 +15,8 @@ from gpu_renderer.encode.formats import FilePlan, named
 from gpu_renderer.sound import JobSound
 from motion.build import build
 from motion.notices import bounded
-from motion.schema.stored import Document
 from motion.sound.voice import Pause
+from motion.stored import Document
 from scheduler.ports import AssemblyAssignment
 
 

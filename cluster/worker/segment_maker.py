@@ -23,7 +23,7 @@ from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from gpu_renderer.warm_up import warm_up
-from motion.schema.stored import Document
+from motion.stored import Document
 from scheduler.ports import SegmentAssignment, StillAssignment, VideoFormat
 
 _log = logs.logger(__name__)

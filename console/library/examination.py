@@ -11,7 +11,7 @@ from api.templates import drafts
 from farm_core.strict_json import storable
 from motion import bundle, template
 from motion.schema.compositions import chosen, compositions, has_composition
-from motion.schema.stored import Document
+from motion.stored import Document
 from motion.template import InputField
 
 COMPOSITIONS_MAX: Final = 100

@@ -20,8 +20,8 @@ from motion.model.composition import Composition, Entry
 from motion.model.content import MediaContent
 from motion.notices import OTHER_CODE, Notice, of_document, of_lines
 from motion.schema.compositions import compositions
-from motion.schema.stored import Document
 from motion.snapshot import CompositionSource, LayerSnapshot, Snapshot, Transform2D
+from motion.stored import Document
 from motion.timing import frame_count
 
 TEXT_MAX = 100

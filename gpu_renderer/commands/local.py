@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote, urlsplit
 from motion import template
 from motion.bundle import read_file, read_folder
 from motion.errors import DocumentError
-from motion.schema.stored import Document
+from motion.stored import Document
 
 LOCAL_PREFIX = "https://local.invalid/"
 """Address prefix of local files that are given as inputs. The host cannot exist."""

@@ -18,7 +18,7 @@ from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
-from motion.schema.stored import Document, record
+from motion.stored import Document, record
 
 DRAFT_BLUR_SAMPLES: Final = 4
 POLL_SECONDS = 0.2

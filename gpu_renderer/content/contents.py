@@ -26,7 +26,7 @@ from gpu_renderer.content.vector.particles import particle_raster
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels
 from gpu_renderer.errors import MediaUndecodable
-from motion.evaluate.expressions import SourceRect
+from motion.formulas.expressions import SourceRect
 from motion.snapshot import (
     CompositionSource,
     ImageSource,

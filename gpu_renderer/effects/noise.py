@@ -20,7 +20,7 @@ from gpu_renderer.effects.surface import Textures, Uniforms
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
-from motion.evaluate.noise import plane_hashes
+from motion.formulas.noise import plane_hashes
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas

@@ -17,7 +17,7 @@ from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import Layout, UniformValue
-from motion.evaluate.noise import unit_hash, unit_hashes
+from motion.formulas.noise import unit_hash, unit_hashes
 
 Numbers = npt.NDArray[np.float64]
 _PIECES: Layout = (("u_piece", 4), ("u_turn", 2))

@@ -15,7 +15,7 @@ from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
 from gpu_renderer.opengl.programs import UniformValue
-from motion.evaluate import css_color
+from motion.formulas import css_color
 from motion.snapshot import EffectSnapshot, ParameterValue
 
 _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")

@@ -18,7 +18,7 @@ from motion.budgets.strokes import dashed_pixels, ribbon_pixels
 from motion.errors import PropertyRefused
 from motion.evaluate.context import FRAME_LAYERS_MAX as LAYERS_MAX
 from motion.evaluate.nesting import NESTING_MAX
-from motion.evaluate.particles import PARTICLES_MAX
+from motion.formulas.particles import PARTICLES_MAX
 from motion.model.composition import Plan
 from motion.model.content import InstanceContent, ParticleContent
 from motion.model.layer import Layer

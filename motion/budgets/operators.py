@@ -8,10 +8,10 @@ from typing import Final
 from motion.budgets.numbers import largest
 from motion.budgets.outlines import stored_point_count
 from motion.evaluate.boxes import DEFAULT_BOX
-from motion.evaluate.path_ops.chain import RUN_POINTS_MAX
-from motion.evaluate.path_ops.points import STEPS_MAX
-from motion.evaluate.path_ops.repeater import COPIES_MAX
-from motion.evaluate.path_ops.stored import PathOperator
+from motion.formulas.path_ops.chain import RUN_POINTS_MAX
+from motion.formulas.path_ops.points import STEPS_MAX
+from motion.formulas.path_ops.repeater import COPIES_MAX
+from motion.formulas.path_ops.stored import PathOperator
 from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 

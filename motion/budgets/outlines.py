@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from motion.budgets import brushes
 from motion.budgets.crossings import SEGMENTS_MIN, estimated_crossings
-from motion.evaluate.outline_growth import DataPoint
+from motion.formulas.outline_growth import DataPoint
 from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 from motion.snapshot import MaskPath, MaskPoint, PathPoint

@@ -13,8 +13,8 @@ from motion.budgets.operators import PRIMITIVE_POINTS, copy_count, paints_apart,
 from motion.budgets.outlines import Points, curves, shapes_over_time, total_length
 from motion.evaluate.boxes import DEFAULT_BOX
 from motion.evaluate.painting import TAPER_PATHS, WAVE_PATHS
-from motion.evaluate.path_ops.chain import RUN_POINTS_MAX
-from motion.evaluate.ribbon import cost_px, is_ribbon
+from motion.formulas.path_ops.chain import RUN_POINTS_MAX
+from motion.formulas.ribbon import cost_px, is_ribbon
 from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 from motion.snapshot import Stroke, Wave

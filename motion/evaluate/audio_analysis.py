@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
-from motion.evaluate.easing import clamp_unit
+from motion.formulas.easing import clamp_unit
 from motion.model.composition import Composition
 from motion.model.content import SoundContent, WaveformSettings
 from motion.model.layer import Layer

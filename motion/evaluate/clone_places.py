@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from itertools import chain
 
-from motion.evaluate import affine, outline
 from motion.evaluate.boxes import box
-from motion.evaluate.cloner import Clone, CloneDrivers, Guide, clone
 from motion.evaluate.context import EvaluationContext
-from motion.evaluate.outline import Polyline
 from motion.evaluate.shapes import outline as shape_outline
+from motion.formulas import affine, outline
+from motion.formulas.cloner import Clone, CloneDrivers, Guide, clone
+from motion.formulas.outline import Polyline
 from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from motion.evaluate import css_color
 from motion.evaluate.context import Values
+from motion.formulas import css_color
 
 
 def moving_color(values: Values, base: str) -> str | None:

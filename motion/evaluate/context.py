@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from motion.errors import PropertyRefused
-from motion.evaluate import affine
-from motion.evaluate.affine import Affine
 from motion.evaluate.audio_analysis import Sounds
-from motion.evaluate.booleans import CombinedOutline
-from motion.evaluate.cloner import Clone, Guide
-from motion.evaluate.data_keyframes import DataValue, sample_data
-from motion.evaluate.keyframes import sample_scalar
+from motion.formulas import affine
+from motion.formulas.affine import Affine
+from motion.formulas.booleans import CombinedOutline
+from motion.formulas.cloner import Clone, Guide
+from motion.formulas.data_keyframes import DataValue, sample_data
+from motion.formulas.keyframes import sample_scalar
 from motion.model.composition import Composition, Plan
 from motion.model.layer import Layer, Moving
-from motion.schema.stored import LARGEST
+from motion.stored import LARGEST
 from motion.timing import round_half_up
 
 FRAME_LAYERS_MAX = 20_000

@@ -10,14 +10,15 @@ from motion.evaluate import audio_analysis, keyframe_phase, shutter, space, stac
 from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.constant_parts import constant_part, depends_on_itself
 from motion.evaluate.context import EvaluationContext, FrameBudget, FrameContext, Values
-from motion.evaluate.easing import clamp_unit
+from motion.evaluate.document_host import DocumentHost, MeasureText
 from motion.evaluate.loudness import loudness
-from motion.evaluate.mask_keys import sample_mask
 from motion.evaluate.mattes import mattes
 from motion.evaluate.nesting import inside
 from motion.evaluate.placement import centred, transform
-from motion.evaluate.properties import Host, MeasureText, Properties
+from motion.evaluate.properties import Properties
 from motion.evaluate.sources import rig_mesh, source
+from motion.formulas.easing import clamp_unit
+from motion.formulas.mask_keys import sample_mask
 from motion.model.composition import Composition, Entry
 from motion.model.content import InstanceContent, LightContent, ParticleContent
 from motion.model.layer import Layer
@@ -91,7 +92,7 @@ def shared_frame(
         finally:
             is_listening = False
 
-    properties = Properties(Host(composition.facts, composition.layers, context, measure, level))
+    properties = Properties(DocumentHost(composition.facts, composition.layers, context, measure, level))
     frame = FrameContext(composition, output_fps, properties, FrameBudget(), sounds)
     return frame
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from motion.evaluate.context import EvaluationContext
-from motion.model.layer import Layer
+from motion.model.layer import KeySpans, Layer
 
 PARENTS_MAX: Final = 64
 """Most parents above a layer that has phases. Layers deeper in a chain are resolved for every frame: looking at all parents of all of
 them would take the square of the chain's length."""
-
-KeySpans = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
-"""A layer and its parents, each with the times of the first and the last key of the tracks that vary."""
 
 
 def phase(context: EvaluationContext, layer: Layer) -> str | None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 
-from motion.evaluate import affine, matrix4, space
-from motion.evaluate.affine import Parts
+from motion.evaluate import space
 from motion.evaluate.boxes import is_pinned
 from motion.evaluate.clone_places import clone_at
-from motion.evaluate.cloner import Clone
 from motion.evaluate.context import EvaluationContext, Values
-from motion.evaluate.matrix4 import Point3
 from motion.evaluate.shapes import boolean_outline
+from motion.formulas import affine, matrix4
+from motion.formulas.affine import Parts
+from motion.formulas.cloner import Clone
+from motion.formulas.matrix4 import Point3
 from motion.model.content import InstanceContent, LightContent
 from motion.model.layer import Layer
 from motion.snapshot import Extrusion, Matrix4, Transform2D, Transform3D

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from motion.evaluate import affine, audio_analysis, booleans, path_ops
-from motion.evaluate.booleans import CombinedOutline
+from motion.evaluate import audio_analysis
 from motion.evaluate.boxes import box, is_pinned, radii
 from motion.evaluate.context import EvaluationContext, Values
-from motion.evaluate.data_keyframes import outline_points
-from motion.evaluate.outline import corner_run, rectangle
-from motion.evaluate.outline_growth import DataPoint
 from motion.evaluate.painting import fills, strokes
-from motion.evaluate.path_ops import PathOperator
+from motion.formulas import affine, booleans, path_ops
+from motion.formulas.booleans import CombinedOutline
+from motion.formulas.data_keyframes import outline_points
+from motion.formulas.outline import corner_run, rectangle
+from motion.formulas.outline_growth import DataPoint
+from motion.formulas.path_ops import PathOperator
 from motion.model.content import ShapeContent, WaveformSettings
 from motion.model.layer import Layer
 from motion.snapshot import MissingSource, Run, ShapeSource

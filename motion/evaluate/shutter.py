@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from motion.evaluate import affine, matrix4, space
+from motion.evaluate import space
 from motion.evaluate.clone_places import clone_opacity
 from motion.evaluate.context import EvaluationContext, Values, local, scales
+from motion.formulas import affine, matrix4
 from motion.model.layer import Echo, Layer, WideTime
-from motion.schema.stored import LARGEST
 from motion.snapshot import Ghost, Sample, Transform2D, Transform3D
+from motion.stored import LARGEST
 from motion.timing import round_half_up
 
 BLURRED_PATHS = (

@@ -10,11 +10,11 @@ from typing import Literal, cast
 from motion.evaluate.boxes import box
 from motion.evaluate.context import EvaluationContext, Values
 from motion.evaluate.media import content_values, media
-from motion.evaluate.particles import animate, particles
-from motion.evaluate.rigs import Rig, mesh
 from motion.evaluate.shapes import frame_box, shape
-from motion.evaluate.text_animators import WEIGHTS_MAX, weight_count
 from motion.evaluate.texts import text
+from motion.formulas.particles import animate, particles
+from motion.formulas.rigs import Rig, mesh
+from motion.formulas.text_animators import WEIGHTS_MAX, weight_count
 from motion.model.content import LightContent, MediaContent, ParticleContent, ShapeContent, TextContent
 from motion.model.layer import Layer
 from motion.snapshot import AdjustmentSource, LightWash, Mesh, MissingSource, ParticleSource, Source

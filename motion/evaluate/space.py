@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from motion.evaluate import affine, matrix4
-from motion.evaluate.affine import Parts
 from motion.evaluate.context import EvaluationContext, Values, scales
-from motion.evaluate.matrix4 import Point3
+from motion.formulas import affine, matrix4
+from motion.formulas.affine import Parts
+from motion.formulas.matrix4 import Point3
 from motion.model.content import LightContent
 from motion.model.layer import Layer
 from motion.snapshot import Camera, Light, Matrix4

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from motion.evaluate import audio_analysis, css_color
+from motion.evaluate import audio_analysis
 from motion.evaluate.context import EvaluationContext, Values
+from motion.formulas import css_color
 from motion.model.layer import Effect
 from motion.shown_sound import SPECTRUM
 from motion.snapshot import EffectSnapshot, Glass

@@ -7,8 +7,8 @@ from dataclasses import replace
 from motion.evaluate.boxes import box
 from motion.evaluate.colors import moving_color
 from motion.evaluate.context import Values
-from motion.evaluate.text_animators import glyph_poses
-from motion.evaluate.text_selectors import ExpressionSelector, WigglySelector
+from motion.formulas.text_animators import glyph_poses
+from motion.formulas.text_selectors import ExpressionSelector, WigglySelector
 from motion.model.content import TextContent
 from motion.snapshot import GlyphPose, MissingSource, TextPath, TextSource, TextStyle
 

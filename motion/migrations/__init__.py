@@ -9,7 +9,7 @@ from motion.migrations.compositions import table_of_compositions
 from motion.migrations.expressions import enabled_expressions
 from motion.migrations.mattes import linked_string_mattes, structured_mattes
 from motion.migrations.path_operators import path_operator_chain, repeater_operator, trim_operator
-from motion.schema.stored import Document, as_record, copied
+from motion.stored import Document, as_record, copied
 
 CURRENT = "1.6.0"
 STEPS = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from motion.schema.stored import Document, Record, record, records, text
+from motion.stored import Document, Record, record, records, text
 
 
 def nodes_with_fx(document: Document) -> Iterator[tuple[str, Record]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion.schema.stored import Document, record, text
+from motion.stored import Document, record, text
 
 
 def table_of_compositions(document: Document) -> None:

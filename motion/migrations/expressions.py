@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from motion.schema.stored import Document, record
+from motion.stored import Document, record
 
 
 def enabled_expressions(document: Document) -> None:

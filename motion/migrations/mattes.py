@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motion.migrations.components import nodes_with_fx
-from motion.schema.stored import Document, JsonValue, Record, record, records, text
+from motion.stored import Document, JsonValue, Record, record, records, text
 
 WORDS = {"alpha": ("alpha", False), "alpha-inv": ("alpha", True), "luma": ("luma", False), "luma-inv": ("luma", True)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from motion.migrations.components import nodes_with_fx, rename_tracks
-from motion.schema.stored import Document, Record, number
+from motion.stored import Document, Record, number
 
 TRIM_DEFAULTS = {"start": 0.0, "end": 100.0, "offset": 0.0}
 REPEATER_DEFAULTS = {

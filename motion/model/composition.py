@@ -9,7 +9,7 @@ from motion.model.content import MediaContent, SoundContent
 from motion.model.facts import DocumentFacts
 from motion.model.layer import Layer
 from motion.model.parity import Parity
-from motion.schema.compositions import CompositionSettings
+from motion.model.settings import CompositionSettings
 from motion.snapshot import ColorManagement, LinearGradient, RadialGradient, Snapshot
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from motion.formulas.booleans import Operation
+from motion.formulas.particles import ParticleField
+from motion.formulas.path_ops import PathOperator
+from motion.formulas.text_animators import Animator
 from motion.snapshot import BrushStroke, Paint, Run, Stroke, TextPath, TextRun, TextStyle
-
-if TYPE_CHECKING:
-    from motion.evaluate.booleans import Operation
-    from motion.evaluate.particles import ParticleField
-    from motion.evaluate.path_ops import PathOperator
-    from motion.evaluate.text_animators import Animator
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from motion.evaluate.expressions import CompositionFacts, LayerFacts, Marker
-    from motion.model.layer import Moving
+from motion.formulas.expressions import CompositionFacts, LayerFacts, Marker
+from motion.model.layer import Moving
 
 
 @dataclass(frozen=True, slots=True)

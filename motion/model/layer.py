@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from motion.formulas.cloner import Clone, CloneDrivers
+from motion.formulas.data_keyframes import DataTrack
+from motion.formulas.keyframes import ScalarTrack
+from motion.formulas.mask_keys import MaskTrack
+from motion.formulas.rigs import Rig
 from motion.model.content import Content
 from motion.model.layer_time import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, LayerSnapshot, MaskPath, Material, ParameterValue
-
-if TYPE_CHECKING:
-    from motion.evaluate.cloner import Clone, CloneDrivers
-    from motion.evaluate.data_keyframes import DataTrack
-    from motion.evaluate.keyframe_phase import KeySpans
-    from motion.evaluate.keyframes import ScalarTrack
-    from motion.evaluate.mask_keys import MaskTrack
-    from motion.evaluate.rigs import Rig
 
 
 class Moving(NamedTuple):
@@ -159,3 +156,7 @@ class Layer:
     clone_drivers: CloneDrivers | None = None
     delay: float = 0.0
     constants: Constants = field(default_factory=Constants)
+
+
+KeySpans = tuple[tuple[Layer, tuple[tuple[float, float], ...]], ...]
+"""A layer and its parents, each with the times in s of the first and the last key of the tracks that vary."""

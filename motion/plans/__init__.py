@@ -14,16 +14,16 @@ from motion.model.content import Content, InstanceContent, NothingContent
 from motion.model.layer import Layer
 from motion.model.layer_time import Bar
 from motion.model.parity import Parity
+from motion.model.settings import CompositionSettings
 from motion.plans import undrawn_content
 from motion.plans.drafts import Draft, Walk, collapses, parent_id_of, parents_first
 from motion.plans.overrides import AnimatedNodes
 from motion.plans.references import ids_read_by_effects, with_copied_references
 from motion.schema.animation import NOT_ANIMATED, NodeAnimation
-from motion.schema.compositions import CompositionSettings
 from motion.schema.layers import LayerContext, is_unit, layer
 from motion.schema.nodes import Node
-from motion.schema.stored import record
 from motion.schema.timelines import Timeline, bars_of
+from motion.stored import record
 from motion.vocabulary import unknown_to
 
 WARNINGS_MAX = 200

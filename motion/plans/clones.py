@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from motion.evaluate import affine, outline
-from motion.evaluate.cloner import Clone, CloneDrivers, Cloner, cloner, clones
-from motion.evaluate.outline import Point, Polyline
+from motion.formulas import affine, outline
+from motion.formulas.cloner import Clone, CloneDrivers, Cloner, cloner, clones
+from motion.formulas.outline import Point, Polyline
 from motion.schema.contents import shape_content
 from motion.schema.nodes import Node
 

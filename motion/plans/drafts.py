@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from motion.errors import PropertyRefused
-from motion.evaluate.cloner import Clone, CloneDrivers
 from motion.evaluate.context import FRAME_LAYERS_MAX
 from motion.evaluate.nesting import NESTING_MAX
+from motion.formulas.cloner import Clone, CloneDrivers
 from motion.model.layer import Layer
 from motion.plans.clones import copies
 from motion.plans.overrides import AnimatedNodes, overridden

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from motion.schema.animation import NodeAnimation
 from motion.schema.nodes import Node
-from motion.schema.stored import JsonValue, Record, finite, record
+from motion.stored import JsonValue, Record, finite, record
 
 NUMBERS = frozenset({"x", "y", "rotation", "scaleX", "scaleY", "opacity"})
 STRINGS = frozenset({"text", "fill", "color"})

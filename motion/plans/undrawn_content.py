@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from motion.evaluate.particles import particle_field
+from motion.formulas.particles import particle_field
 from motion.plans.overrides import AnimatedNodes
 from motion.schema.animation import NOT_ANIMATED
 from motion.schema.contents import TEXT_CHARACTERS_MAX
 from motion.schema.nodes import Node
-from motion.schema.stored import text
 from motion.schema.styles import unknown_styles
+from motion.stored import text
 
 WITHOUT_PICTURE = frozenset({"group", "null", "camera", "audio"})
 KINDS = WITHOUT_PICTURE | {"shape", "solid", "text", "image", "video", "svg", "comp", "light", "particle", "adjustment"}

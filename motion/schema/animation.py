@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from motion.evaluate.data_keyframes import DataTrack, data_track
-from motion.evaluate.keyframes import is_constant, scalar_track
+from motion.formulas.data_keyframes import DataTrack, data_track
+from motion.formulas.keyframes import is_constant, scalar_track
 from motion.model.layer import Moving
-from motion.schema.stored import Document, Record, as_record, flag, record, text
+from motion.stored import Document, Record, as_record, flag, record, text
 
 
 @dataclass(frozen=True, slots=True)

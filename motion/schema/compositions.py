@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from motion.errors import CompositionUnknown, PropertyRefused
-from motion.schema.stored import NAME_CHARACTERS_MAX, Document, Record, finite, number, record, records, text
+from motion.model.settings import CompositionSettings
+from motion.stored import NAME_CHARACTERS_MAX, Document, Record, finite, number, record, records, text
 
 DEFAULT_ID = "comp_root"
 SIDE_MAX = 16384
@@ -20,22 +19,6 @@ NUMBERS = {
 """Default and largest value of settings that must be above 0."""
 NAMED_MAX = 20
 """Compositions that an error names."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompositionSettings:
-    """One composition's settings with every default filled in: pixels, frames per second, seconds, degrees."""
-
-    id: str
-    name: str
-    width: float
-    height: float
-    fps: float
-    duration_seconds: float
-    background: str
-    background_paint: Record
-    global_light_angle: float
-    global_light_altitude: float
 
 
 def compositions(document: Document) -> dict[str, CompositionSettings]:

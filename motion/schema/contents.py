@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from motion.evaluate.booleans import Operation
-from motion.evaluate.mask_keys import mask_paths
-from motion.evaluate.outline import stored_runs
-from motion.evaluate.particles import particle_field
-from motion.evaluate.path_ops import path_operators
-from motion.evaluate.text_animators import text_animators
+from motion.formulas.booleans import Operation
+from motion.formulas.mask_keys import mask_paths
+from motion.formulas.outline import stored_runs
+from motion.formulas.particles import particle_field
+from motion.formulas.path_ops import path_operators
+from motion.formulas.text_animators import text_animators
 from motion.model.content import (
     Content,
     LightContent,
@@ -25,8 +25,8 @@ from motion.model.content import (
 )
 from motion.schema import paints
 from motion.schema.nodes import Node
-from motion.schema.stored import Record, finite, flag, number, record, records, strings, text, text_or_none
 from motion.snapshot import MaskPath, PathPoint, SolidPaint, TextPath, TextRun, TextStyle
+from motion.stored import Record, finite, flag, number, record, records, strings, text, text_or_none
 
 FALLBACK_FILLS = {
     "shape": "#14b8a6",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from motion.evaluate.expressions import CompositionFacts, LayerFacts, Marker
+from motion.formulas.expressions import CompositionFacts, LayerFacts, Marker
 from motion.model.facts import DocumentFacts
+from motion.model.settings import CompositionSettings
 from motion.schema.animation import NodeAnimation
-from motion.schema.compositions import CompositionSettings
 from motion.schema.nodes import Node, subtrees
-from motion.schema.stored import Document, Record, as_record, finite, number, record, records, text
 from motion.schema.timelines import stored_layers
+from motion.stored import Document, Record, as_record, finite, number, record, records, text
 
 CONTROL = "ctrl_"
 

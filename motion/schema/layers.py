@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from motion.errors import PropertyRefused
-from motion.evaluate.cloner import Clone, CloneDrivers
-from motion.evaluate.mask_keys import mask_track
-from motion.evaluate.rigs import rig
+from motion.formulas.cloner import Clone, CloneDrivers
+from motion.formulas.mask_keys import mask_track
+from motion.formulas.rigs import rig
 from motion.migrations.mattes import structured
 from motion.model.content import Content, MediaContent, TextContent
 from motion.model.layer import Echo, Effect, ForcedBlur, Layer, MatteReference, Moving, WideTime
 from motion.model.layer_time import Bar, LayerTime
+from motion.model.settings import CompositionSettings
 from motion.schema.animation import NodeAnimation
-from motion.schema.compositions import CompositionSettings
 from motion.schema.contents import content, stored_masks
 from motion.schema.nodes import Node
 from motion.schema.paints import primary_stroke
 from motion.schema.parameters import effects, numbers_of_time, parameters, time_effect
-from motion.schema.stored import Record, finite, flag, items, number, numbers, record, text, text_or_none
 from motion.schema.styles import glass, style_effects
 from motion.snapshot import EffectSnapshot, LinearGradient, Material, RadialGradient, SolidPaint
+from motion.stored import Record, finite, flag, items, number, numbers, record, text, text_or_none
 
 LAST_WINS = (
     "x", "y", "rotation", "opacity", "scaleX", "scaleY", "scale", "width", "height", "cornerRadius", "cornerRadiusTL",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from motion.schema.stored import (
+from motion.stored import (
     NAME_CHARACTERS_MAX,
     Document,
     JsonValue,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from motion.schema.stored import Record, as_record, number, numbers, record, records, text
 from motion.snapshot import (
     BrushStroke,
     GradientStop,
@@ -17,6 +16,7 @@ from motion.snapshot import (
     Taper,
     Wave,
 )
+from motion.stored import Record, as_record, number, numbers, record, records, text
 
 
 def paint(stored: Record) -> Paint | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from motion.model.layer import Effect
 from motion.schema.nodes import Node
-from motion.schema.stored import JsonValue, Record, finite, flag, number, record, records, text, text_or_none
 from motion.snapshot import EffectSnapshot, ParameterValue
+from motion.stored import JsonValue, Record, finite, flag, number, record, records, text, text_or_none
 
 TIME_EFFECTS = frozenset({"echo", "wide-time", "posterize-time", "force-motion-blur"})
 DEPTH_MAX = 32

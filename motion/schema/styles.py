@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from motion.model.layer import Effect
-from motion.schema.compositions import CompositionSettings
+from motion.model.settings import CompositionSettings
 from motion.schema.nodes import Node
 from motion.schema.parameters import percent, tracks_of
-from motion.schema.stored import Record, flag, number, record, text
 from motion.snapshot import EffectSnapshot, Glass, ParameterValue
+from motion.stored import Record, flag, number, record, text
 
 Parameters = tuple[tuple[str, ParameterValue], ...]
 Style = tuple[str, Callable[[Record, CompositionSettings], Parameters], Callable[[Record], bool]]

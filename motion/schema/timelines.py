@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from motion.model.layer_time import Bar
-from motion.schema.compositions import CompositionSettings
+from motion.model.settings import CompositionSettings
 from motion.schema.nodes import Node
-from motion.schema.stored import Document, Record, finite, number, record, records, text
+from motion.stored import Document, Record, finite, number, record, records, text
 from motion.timing import round_half_up
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Final, cast
 
 from motion.schema.nodes import Node
-from motion.schema.stored import Record, finite, flag, record, records, text
 from motion.sound.curves import Curve, constant
 from motion.sound.effects import DEFAULTS
 from motion.sound.voice import AudioEffect, Wave
+from motion.stored import Record, finite, flag, record, records, text
 
 EFFECTS_MAX: Final = 64
 _WAVES: Final = ("sine", "triangle", "sawtooth", "square")

@@ -19,12 +19,12 @@ from motion.model.layer_time import Bar
 from motion.model.parity import EXPECTED_SOUND, SoundParity
 from motion.schema.compositions import compositions
 from motion.schema.nodes import Node, nodes
-from motion.schema.stored import Document, finite
 from motion.sound.curves import Curve, constant, sampled
 from motion.sound.layer_effects import effects_of, plays_backwards
 from motion.sound.levels import db_to_gain, percent_to_db
 from motion.sound.stretches import Stretch, audible, in_bars, through, whole, within
 from motion.sound.voice import Pause, Voice, no_pause
+from motion.stored import Document, finite
 
 VOICES_MAX: Final = 20_000
 REMAPS: Final = ("timeRemap", "precompTime")

@@ -16,8 +16,8 @@ from gpu_renderer.errors import TargetTooLarge
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.session import Output, RenderSession
-from motion.schema.stored import Document
 from motion.snapshot import Camera
+from motion.stored import Document
 from tests.gpu_renderer.documents import Record, document, layer
 
 NO_TURN = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from motion.evaluate.booleans import CombinedOutline, Operation, Rings, combine, operand
+from motion.formulas.booleans import CombinedOutline, Operation, Rings, combine, operand
 from motion.snapshot import PathPoint, Run
 
 IDENTITY = (1.0, 0.0, 0.0, 1.0)

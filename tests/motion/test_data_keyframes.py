@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate import css_color
-from motion.evaluate.data_keyframes import data_track, outline_points, sample_data
-from motion.evaluate.mask_keys import mask_track, sample_mask
-from motion.evaluate.outline_growth import DataPoint
+from motion.formulas import css_color
+from motion.formulas.data_keyframes import data_track, outline_points, sample_data
+from motion.formulas.mask_keys import mask_track, sample_mask
+from motion.formulas.outline_growth import DataPoint
 from motion.snapshot import GradientStop, PathPoint
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from motion.evaluate.expressions import (
+from motion.formulas.expressions import (
     CompositionFacts,
     LayerFacts,
     Marker,
@@ -15,7 +15,7 @@ from motion.evaluate.expressions import (
     property_value,
     selector_amount,
 )
-from motion.evaluate.keyframes import ScalarTrack, scalar_track
+from motion.formulas.keyframes import ScalarTrack, scalar_track
 
 Address = tuple[str, str]
 RAMP = [(0.0, 0.0), (1.0, 100.0)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from motion.evaluate import snapshot
-from motion.evaluate.expressions import SourceRect
+from motion.formulas.expressions import SourceRect
 from motion.snapshot import TextSource, Transform2D
 from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, place

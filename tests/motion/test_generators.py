@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate import noise
-from motion.evaluate.cloner import Clone, cloner, clones
-from motion.evaluate.outline import Point, Polyline
-from motion.evaluate.particles import PARTICLES_MAX, animate, particle_field, particles
+from motion.formulas import noise
+from motion.formulas.cloner import Clone, cloner, clones
+from motion.formulas.outline import Point, Polyline
+from motion.formulas.particles import PARTICLES_MAX, animate, particle_field, particles
 from motion.snapshot import Particle
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from motion.evaluate.easing import cubic_bezier
-from motion.evaluate.keyframes import ScalarTrack, is_constant, sample_scalar, scalar_track, velocity
+from motion.formulas.easing import cubic_bezier
+from motion.formulas.keyframes import ScalarTrack, is_constant, sample_scalar, scalar_track, velocity
 
 
 def track(*keys: dict[str, object]) -> ScalarTrack:

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motion.evaluate import path_ops
-from motion.evaluate.data_keyframes import data_track, sample_data
-from motion.evaluate.keyframes import sample_scalar, scalar_track
-from motion.evaluate.mask_keys import mask_track, sample_mask
-from motion.evaluate.path_ops.stored import TYPES
-from motion.evaluate.rigs import mesh, rig
-from motion.evaluate.text_animators import glyph_poses, text_animators
+from motion.formulas import path_ops
+from motion.formulas.data_keyframes import data_track, sample_data
+from motion.formulas.keyframes import sample_scalar, scalar_track
+from motion.formulas.mask_keys import mask_track, sample_mask
+from motion.formulas.path_ops.stored import TYPES
+from motion.formulas.rigs import mesh, rig
+from motion.formulas.text_animators import glyph_poses, text_animators
 from tests.motion.test_expressions import on
 
 WORDS = [

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from motion.evaluate import noise
+from motion.formulas import noise
 
 
 def test_the_lattice_noise_of_path_operators_has_the_stated_values() -> None:

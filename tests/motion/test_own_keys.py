@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate.expressions import own_keys
-from motion.evaluate.keyframes import ScalarTrack, scalar_track
+from motion.formulas.expressions import own_keys
+from motion.formulas.keyframes import ScalarTrack, scalar_track
 from tests.motion.documents import keys
 from tests.motion.test_expressions import RAMP, on
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate import path_ops
-from motion.evaluate.outline import stored_runs
+from motion.formulas import path_ops
+from motion.formulas.outline import stored_runs
 from motion.snapshot import PathPoint, Run
 
 SQUARE = Run(tuple(PathPoint(x, y, x, y, x, y) for x, y in ((-50, -50), (50, -50), (50, 50), (-50, 50))), closed=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from motion.evaluate.ribbon import is_ribbon, ribbons, width_factor
+from motion.formulas.ribbon import is_ribbon, ribbons, width_factor
 from motion.snapshot import PathPoint, Run, Taper, Wave
 
 

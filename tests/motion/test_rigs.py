@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate.outline_growth import DataPoint
-from motion.evaluate.rigs import mesh, rig
+from motion.formulas.outline_growth import DataPoint
+from motion.formulas.rigs import mesh, rig
 from motion.snapshot import Mesh
 
 PINS: list[dict[str, Any]] = [{"id": "a", "x": -100, "y": 0}, {"id": "b", "x": 100, "y": 0}]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate import matrix4
+from motion.formulas import matrix4
 from motion.model.parity import WITHOUT_QUIRKS
 from motion.snapshot import Camera, LightWash, Transform2D, Transform3D
 from tests.motion.documents import Json, document, keys, node

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate.text_animators import glyph_poses, text_animators
-from motion.evaluate.text_selectors import stored_selectors, weights
-from motion.evaluate.text_units import divide
+from motion.formulas.text_animators import glyph_poses, text_animators
+from motion.formulas.text_selectors import stored_selectors, weights
+from motion.formulas.text_units import divide
 from motion.snapshot import GlyphPose
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motion.evaluate.affine import Affine, applied, decomposed, placed, product
+from motion.formulas.affine import Affine, applied, decomposed, placed, product
 from motion.snapshot import CompositionSource, ShapeSource, SolidPaint, TextSource, Transform2D
 from tests.motion.documents import document, keys, node, root
 from tests.motion.frames import fill, layer, place, shown, source

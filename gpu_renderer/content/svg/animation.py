@@ -15,7 +15,7 @@ from gpu_renderer.content.svg.document import Document, Element, name_of
 from gpu_renderer.content.svg.stylesheet import KNOWN
 from gpu_renderer.content.svg.values import NUMBER, numbers
 from gpu_renderer.content.vector import css
-from motion.evaluate.easing import cubic_bezier
+from motion.formulas.easing import cubic_bezier
 
 UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
 """Animation features that are not played."""

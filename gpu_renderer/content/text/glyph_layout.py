@@ -19,8 +19,8 @@ from gpu_renderer.content.text.families import Fonts, drawn_size
 from gpu_renderer.content.text.lines import DEFAULT_LINE_HEIGHT, broken, chain_of, measured_box
 from gpu_renderer.content.text.shaping import CACHED_MAX, NO_LIGATURES, prefix_widths, shaped, shaped_width
 from gpu_renderer.content.vector.mask import expanded
-from motion.evaluate.expressions.values import SPACE
-from motion.evaluate.matrix4 import product, scaled, translation, turned
+from motion.formulas.expressions.values import SPACE
+from motion.formulas.matrix4 import product, scaled, translation, turned
 from motion.snapshot import (
     CompositionSource,
     Ghost,
@@ -249,7 +249,7 @@ def _chords(start: PathPoint, end: PathPoint) -> Iterator[tuple[float, float]]:
         yield end[:2]
         return
     for step in range(1, CHORDS + 1):
-        # The last bit differs from `motion.evaluate.bezier`, and decides the heading of a glyph that stands on a joint.
+        # The last bit differs from `motion.formulas.bezier`, and decides the heading of a glyph that stands on a joint.
         t = step / CHORDS
         weights = ((1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t * t, t**3)
         xs, ys = (start.x, start.out_x, end.in_x, end.x), (start.y, start.out_y, end.in_y, end.y)

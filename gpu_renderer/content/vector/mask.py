@@ -266,7 +266,7 @@ def _widths_at(x: Doubles, y: Doubles, samples: Doubles) -> Floats:
 
 
 def _cubic(a: MaskPoint, b: MaskPoint, t: float) -> tuple[float, float]:
-    # The last bit differs from `motion.evaluate.bezier`, and decides which of equally near samples gives the width.
+    # The last bit differs from `motion.formulas.bezier`, and decides which of equally near samples gives the width.
     u = 1 - t
     weights = (u**3, 3 * u * u * t, 3 * u * t * t, t**3)
     x = sum(w * v for w, v in zip(weights, (a.x, a.out_x, b.in_x, b.x), strict=True))

@@ -14,7 +14,7 @@ from gpu_renderer.content.vector.outline import fill, outline, runs_outline
 from gpu_renderer.content.vector.paints import Style, as_pen, solid
 from gpu_renderer.content.vector.surface import Pixels, bgra, coverage, fitting_scale, image, swapped
 from gpu_renderer.geometry.color import Rgba
-from motion.evaluate.ribbon import is_ribbon, ribbons
+from motion.formulas.ribbon import is_ribbon, ribbons
 from motion.snapshot import BrushStroke, Run, ShapeSource, SolidPaint, Stroke
 from motion.timing import round_half_up
 

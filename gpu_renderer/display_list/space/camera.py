@@ -10,7 +10,7 @@ from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import Draw, Step
 from gpu_renderer.effects import DEFOCUS_ID
 from gpu_renderer.geometry.matrix import Matrix3
-from motion.evaluate.matrix4 import Point3, applied, product
+from motion.formulas.matrix4 import Point3, applied, product
 from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnapshot, Matrix4, Snapshot, Transform3D
 
 FIELD_OF_VIEW_DEGREES = 39.6

@@ -11,7 +11,7 @@ from gpu_renderer import effects
 from gpu_renderer.effects import EffectValues, Route
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.matrix import Point
-from motion.evaluate.matrix4 import product, translation, turned
+from motion.formulas.matrix4 import product, translation, turned
 from motion.snapshot import (
     EffectSnapshot,
     Extrusion,
