@@ -21,7 +21,7 @@ from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
-from gpu_renderer.content.vector.mask import mask_coverage, part_of
+from gpu_renderer.content.vector.mask import MaskRaster, mask_coverage, part_of
 from gpu_renderer.content.vector.particles import particle_raster
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels
@@ -143,29 +143,15 @@ class Contents:
         """Return the single decoded frame that a video shows, or None if it shows none or mixes several."""
         return self._attempted(source.src, lambda: self._media.shown_frame(source))
 
-    def mask(
-        self,
-        paths: Sequence[MaskPath],
-        width: float,
-        height: float,
-        supersample: float,
-        padding: float = 0.0,
-        supersample_down: float | None = None,
-        is_sampled: bool = False,
-    ) -> Pixels:
-        """Return the coverage of mask paths over a box and its padding, shape (rows, columns).
-
-        The coverage is full if no path masks.
-        """
-        key = (tuple(paths), width, height, supersample, padding, supersample_down, is_sampled)
+    def mask(self, paths: Sequence[MaskPath], raster: MaskRaster) -> Pixels:
+        """Return the coverage of mask paths over a box and its padding, shape (rows, columns), full if no path masks."""
+        key = (tuple(paths), raster)
         return self._pixels.get(key, lambda: mask_coverage(*key))
 
-    def mask_part(
-        self, paths: Sequence[MaskPath], width: float, height: float, supersample: float, part: UnitRect
-    ) -> Pixels:
+    def mask_part(self, paths: Sequence[MaskPath], raster: MaskRaster, part: UnitRect) -> Pixels:
         """Return the coverage of mask paths over a part of a box, in as many pixels as the whole box has."""
-        key = (tuple(paths), width, height, supersample, part)
-        return self._pixels.get(key, lambda: part_of(self.mask(*key[:4]), part))
+        key = (tuple(paths), raster, part)
+        return self._pixels.get(key, lambda: part_of(self.mask(paths, raster), part))
 
     def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
         if isinstance(source, ShapeSource):

@@ -9,6 +9,7 @@ from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content import masks
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, raster_tier, supersample
+from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
@@ -215,13 +216,14 @@ class LayerContents:
 
     def _mask(self, step: Draw) -> Pixels | None:
         """Return the mask of an unbaked layer, or the part of it that belongs to a strip."""
-        box = self.rasters.box(step.layer.source)
-        paths = masks.paths(step.layer, *box)
+        width, height = self.rasters.box(step.layer.source)
+        paths = masks.paths(step.layer, width, height)
         if not masks.is_masked(paths):
             return None
-        if step.part == WHOLE:
-            return self.rasters.mask(paths, *box, MASK_SUPERSAMPLE)
-        return self.rasters.mask_part(paths, *box, MASK_SUPERSAMPLE, step.part)
+        raster = MaskRaster(width, height, MASK_SUPERSAMPLE)
+        return (
+            self.rasters.mask(paths, raster) if step.part == WHOLE else self.rasters.mask_part(paths, raster, step.part)
+        )
 
 
 def _is_undeformed(layer: LayerSnapshot, raster: Raster) -> bool:

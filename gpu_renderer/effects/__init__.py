@@ -10,16 +10,7 @@ This package imports the effect modules, so that their code is registered before
 """
 
 from gpu_renderer.effects import blur, drawn, grading, light, lookup, noise, particles, stylise, tones, warp, windows
-from gpu_renderer.effects.bake import (
-    DEFOCUS_ID,
-    Baked,
-    Baking,
-    bake,
-    baking,
-    container_padding_px,
-    keeps_color,
-    needs_baking,
-)
+from gpu_renderer.effects.bake import Baked, bake
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
@@ -36,6 +27,14 @@ from gpu_renderer.effects.chain import (
 )
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
 from gpu_renderer.effects.passes import PointwisePass
+from gpu_renderer.effects.raster_route import (
+    DEFOCUS_ID,
+    Baking,
+    baking,
+    container_padding_px,
+    keeps_color,
+    needs_baking,
+)
 from gpu_renderer.effects.registry import Effect, every_effect, find
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage

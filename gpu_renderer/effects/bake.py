@@ -1,4 +1,4 @@
-"""The raster route: which layers are baked, at which scale and in which order (format/effects.md 2 and 4).
+"""Baking: run the mask, fill opacity and raster effects of a layer over its canvas, in order (format/effects.md 4).
 
 if needs_baking(layer):
     plan = baking(layer, output_scale, width, height)
@@ -19,76 +19,35 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.content import masks
-from gpu_renderer.content.raster import Raster, raster_tier
+from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import FontChain
+from gpu_renderer.content.vector.mask import MaskRaster
+from gpu_renderer.effects.blur_weights import canvas_boxes
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.gaussian import canvas_boxes
+from gpu_renderer.effects.raster_route import DEFOCUS_ID, has_raster_form, is_faded
 from gpu_renderer.effects.registry import Effect, find
-from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
+from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
 from motion.snapshot import (
-    AdjustmentSource,
-    CompositionSource,
-    EffectSnapshot,
     ImageSource,
     LayerSnapshot,
-    LightWash,
     MaskPath,
-    MissingSource,
-    ParticleSource,
     ShapeSource,
     SolidPaint,
     SvgSource,
-    TextSource,
     VideoSource,
 )
-
-PADDING_EFFECTS_MAX_PX = 256
-PADDING_MAX_PX = 512
-SIDE_MAX_PX = 4096
-PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
-"""Pairs of a largest output scale and the quality at which pictures are baked up to that scale (effects.md 4.1)."""
-PICTURE_QUALITY_MAX = 4.0
-PICTURE_OVERSAMPLING = 1.5
 
 GAUSSIAN_SCALE_MAX = 1.0
 """Canvas px per layer px up to which the blur of a plain shape is a Gaussian, as in the golden scenes."""
 
-DEFOCUS_ID = "dof"
-"""Id of the blur that depth of field adds to a layer, or to a strip of it."""
 
-Masking = Callable[..., npt.NDArray[np.uint8]]
-"""`Contents.mask`: function of (paths, width, height, supersample, padding, supersample_down, is_sampled).
-
-It returns the coverage, shape (rows, columns).
-"""
+Masking = Callable[[Sequence[MaskPath], MaskRaster], npt.NDArray[np.uint8]]
+"""`Contents.mask`: function that returns the coverage of paths, shape (rows, columns)."""
 PICTURES = (ImageSource, SvgSource, VideoSource)
 """Sources that have a size of their own."""
-_NEVER_BAKED = (AdjustmentSource, CompositionSource, LightWash, MissingSource, ParticleSource)
-_BAKED_ROUTES = (Route.MATRIX, Route.TABLE, Route.GPU, Route.RASTER)
-
-
-@dataclass(frozen=True, slots=True)
-class Baking:
-    """Rasterisation of a baked layer.
-
-    `scale`: canvas px per layer px. For a picture, which has its own size: the largest px per layer px that it keeps.
-    `bleed_px`: distance that the effects draw outside the layer, layer px.
-    `mask_scale`: canvas px per layer px of the masks, which the reference paints as if the layer were not scaled
-    (compositing.md 2.5). None for pictures, whose masks fit their canvas.
-    """
-
-    scale: float
-    bleed_px: float
-    mask_scale: float | None = None
-
-    @property
-    def padding_px(self) -> float:
-        """Padding of a layer that only effects enlarge, layer px."""
-        return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,55 +62,6 @@ class Baked:
     width: float
     height: float
     padding: float
-
-
-def needs_baking(layer: LayerSnapshot) -> bool:
-    """Return True if the layer takes the raster route.
-
-    Such a layer has an effect without a GPU form, a scoped effect, or fill opacity.
-    """
-    if isinstance(layer.source, _NEVER_BAKED):
-        return False
-    return is_faded(layer) or _needs_canvas(layer.effects)
-
-
-def is_faded(layer: LayerSnapshot) -> bool:
-    """Return True if fill opacity fades the layer. Only shapes and texts have fill opacity (compositing.md 4)."""
-    return layer.fill_opacity < 1 and isinstance(layer.source, (ShapeSource, TextSource))
-
-
-def container_padding_px(layer: LayerSnapshot) -> float:
-    """Return the distance by which the box and the mask of a container grow on every side, layer px.
-
-    The raster effects of a container are not drawn, but they make it a baked layer: all its effects and styles enlarge
-    the box (compositing.md 2.4).
-    """
-    return Baking(1.0, _bleed_px(layer.effects)).padding_px if _needs_canvas(layer.effects) else 0.0
-
-
-def keeps_color(layer: LayerSnapshot) -> bool:
-    """Return True if content of one colour has the same colour after baking, so that only its alpha is stored."""
-    found = (find(entry.type) for entry in layer.effects)
-    return all(effect is None or effect.route not in _BAKED_ROUTES or effect.keeps_color for effect in found)
-
-
-def baking(layer: LayerSnapshot, output_scale: float, width: float, height: float, *, requested: float = 1.0) -> Baking:
-    """Return the rasterisation of a baked layer of width x height layer px.
-
-    `requested`: output px per layer px, at least `output_scale`. For a 3D layer, the scale of its projection
-    (layers.md 5.3).
-
-    A video keeps its own pixels. A picture keeps as many as the output can show.
-    """
-    bleed = _bleed_px(layer.effects)
-    if isinstance(layer.source, VideoSource):
-        return Baking(math.inf, bleed)
-    if isinstance(layer.source, (ImageSource, SvgSource)):
-        quality = next((step for limit, step in PICTURE_QUALITIES if output_scale <= limit), PICTURE_QUALITY_MAX)
-        return Baking(PICTURE_OVERSAMPLING * quality, bleed)
-    scale = raster_tier(requested, continuous=layer.continuous_raster, width=width, height=height)
-    longest = max(width, height) + 2 * Baking(scale, bleed).padding_px
-    return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, raster_tier(output_scale))
 
 
 def bake(
@@ -253,7 +163,7 @@ class _Masks:
         raster, scale = self.raster, canvas.scale if self.scale is None else self.scale
         # A picture fills its layer box. If its aspect ratio differs, its pixels are not square on the layer.
         down = canvas.height / (raster.height + 2 * raster.padding) if self.scale is None else scale
-        covered = self.masking(tuple(paths), raster.width, raster.height, scale, raster.padding, down, is_scope)
+        covered = self.masking(paths, MaskRaster(raster.width, raster.height, scale, raster.padding, down, is_scope))
         if self.scale is not None and self.scale != canvas.scale:
             covered = _on_canvas(covered, canvas.height, canvas.width, is_centred=is_scope)
         rows, columns = covered.shape
@@ -288,7 +198,7 @@ def _baked_effects(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
     """
     for entry in layer.effects:
         effect = find(entry.type)
-        if effect is not None and effect.route in _BAKED_ROUTES:
+        if effect is not None and has_raster_form(effect):
             path = next((path for path in layer.masks if path.id == entry.mask_id), None)
             yield _Step(effect, resolve(effect, entry).scaled(scale), path and dataclasses.replace(path, mode="add"))
 
@@ -301,19 +211,3 @@ def _run(canvas: Canvas, step: _Step, following: _Step | None, painted: _Masks) 
     canvas.run(step.effect.bake, step.values, keep_straight=False)
     coverage = painted.coverage(canvas, (step.scope,), is_scope=True)
     canvas.apply("effects/baked/scope.frag", spent={"u_before": before, "u_coverage": coverage})
-
-
-@cached_by_identity(KEPT_MAX)
-def _needs_canvas(effects: tuple[EffectSnapshot, ...]) -> bool:
-    """Return True if an effect has only a raster form, or if a mask limits it."""
-    found = ((entry, find(entry.type)) for entry in effects)
-    return any(entry.mask_id or (effect is not None and effect.route is Route.RASTER) for entry, effect in found)
-
-
-def _bleed_px(effects: Sequence[EffectSnapshot]) -> float:
-    """Return the distance that effects draw outside the layer's box, layer px, at most PADDING_EFFECTS_MAX_PX."""
-    found = ((find(entry.type), entry) for entry in effects)
-    largest = max(
-        (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0
-    )
-    return min(PADDING_EFFECTS_MAX_PX, max(0.0, largest))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_renderer.effects.gaussian import blur_margin_px, window_kernels
+from gpu_renderer.effects import canvas_filters
+from gpu_renderer.effects.blur_weights import blur_margin_px
+from gpu_renderer.effects.native_windows import window_kernels
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import Defines, EffectValues
@@ -100,7 +102,7 @@ class ChannelBlur(Effect):
 @effect("camera-lens-blur")
 class WindowBlur(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        canvas.at_working_size(self.shader, values, values.whole("radius", 0, KERNEL_RADIUS_MAX))
+        canvas_filters.apply_at_working_size(canvas, self.shader, values, values.whole("radius", 0, KERNEL_RADIUS_MAX))
 
 
 @effect("directional-blur")
@@ -127,17 +129,17 @@ class VectorBlur(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         smoothness = values.whole("smoothness")
         if (native := window_kernels(canvas.painter)) is None:
-            canvas.apply(self.shader, values, spent={"u_field": canvas.luma_field(smoothness)})
+            canvas.apply(self.shader, values, spent={"u_field": canvas_filters.luma_field(canvas, smoothness)})
             return
         amount, angle = values.number("amount"), math.radians(values.number("angleOffset"))
         count = min(max(math.floor(amount + 0.5), 2), KERNEL_RADIUS_MAX)
         steps = (np.arange(-count, count + 1) * (amount / count)).astype(np.float32)
-        field, threads = canvas.heights(native, smoothness), canvas.painter.thread_count
+        field, threads = canvas_filters.heights(canvas, native, smoothness), canvas.painter.thread_count
         canvas.write_straight(native.contour_blur(canvas.straight_pixels(), field, steps, angle, thread_count=threads))
 
 
 @effect("unsharp-mask")
 class UnsharpMask(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas.local_means(math.floor(values.number("radius") / math.sqrt(3)), 3)
+        soft = canvas_filters.local_means(canvas, math.floor(values.number("radius") / math.sqrt(3)), 3)
         canvas.apply(self.shader, values, spent={"u_soft": soft})

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,33 +16,17 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.content.vector.paints import rgba_of
-from gpu_renderer.effects.convolution import Kernel
-from gpu_renderer.effects.gaussian import (
-    BOX_SIGMA_MIN,
-    WINDOW_MARGIN_MAX,
-    box_blurred,
-    box_blurred_plane,
-    bytes_of,
-    canvas_blurred,
-    canvas_boxes,
-    canvas_gaussian,
-    window_kernels,
-)
+from gpu_renderer.effects.blur_passes import box_blurred, canvas_blurred
+from gpu_renderer.effects.blur_weights import Kernel, canvas_gaussian
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
-from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
-from gpu_renderer.kernels.windows import Axis, WindowKernels
-from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances, Painter
-from gpu_renderer.opengl.programs import Layout, UniformValue
+from gpu_renderer.kernels.windows import Axis
+from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
-FIELD_RADIUS_MAX_PX = 80
-"""Limit of the smoothness, so that extreme values stay cheap: 20 px at the largest raster scale."""
-BOTH_AXES: tuple[Axis, ...] = (0, 1)
-BLUR_SIGMAS = 4.0
-"""Distance from the content, in sigmas, beyond which a blur is zero."""
 MIP_SHARPENING = 0.5
 """Bias of the mip level that browsers use to reduce a picture, measured on the reference's frames."""
 
@@ -56,12 +39,12 @@ class Canvas(Surface):
 
     defines = (("BAKED", "1"),)
 
-    def __init__(self, painter: Painter, target: Target, scale: float) -> None:
+    def __init__(self, painter: Painter, target: Target, scale: float, *, is_straight: bool = False) -> None:
+        """`is_straight`: the target has straight bytes, and passes store straight bytes."""
         super().__init__(painter, target)
         self.scale = scale
         self._silhouette: Target | None = None
-        self._is_straight = False
-        self._stores_straight = False
+        self._is_straight = self._stores_straight = is_straight
         self.is_picture = False
         """True if the canvas holds an image or a video frame."""
         self.is_image = False
@@ -152,7 +135,7 @@ class Canvas(Surface):
 
     def pixels(self) -> npt.NDArray[np.uint8]:
         """Return the canvas read back: (rows, columns, 4), premultiplied."""
-        return bytes_of(self.target)
+        return self.target.read_bytes()
 
     def straight_pixels(self) -> npt.NDArray[np.uint8]:
         """Return the canvas as kernels see it: straight bytes, shape (rows, columns, 4)."""
@@ -221,30 +204,6 @@ class Canvas(Surface):
             uniforms={"u_matrix": tuple(map(float, matrix)), "u_offset": tuple(map(float, offset))},
         )
 
-    def draw_instances(
-        self,
-        shader: str,
-        layout: Layout,
-        attributes: npt.NDArray[np.floating[Any]],
-        into: Target,
-        blend: Blend,
-        uniforms: dict[str, UniformValue],
-        *,
-        vertex: str = "effects/marks.vert",
-    ) -> None:
-        """Draw instances of a vertex shader's quad into a target of the canvas's size, in order.
-
-        Each instance has a row of attributes.
-        """
-        given, packed = self.uniforms(shader, None, uniforms), attributes.astype(np.float32)
-        times_max = INSTANCE_BYTES // packed.itemsize // packed.shape[1]
-        for first in range(0, len(packed), times_max):
-            some = packed[first : first + times_max]
-            self.painter.draw(
-                shader, into, textures={"u_source": self.target}, blend=blend, defines=dict(self.variant(None)),
-                uniforms=given, instances=Instances(vertex, layout, some.tobytes(), len(some)),
-            )  # fmt: skip
-
     def blurred(self, sigma: float) -> Target:
         """Return a browser's blur of the picture, transparent outside the canvas. The caller owns it."""
         return self.soft(self.target, sigma, self.target.region)
@@ -253,104 +212,12 @@ class Canvas(Surface):
         """Return a browser's blur of a picture over a region, transparent outside the picture. The caller owns it."""
         return canvas_blurred(self.painter, source, sigma, region, self.blur_kernel)
 
-    def relief(self, source: Target, sigma: float) -> Target:
-        """Return the blurred alpha of a picture, transparent outside, for effects that use its slopes.
-
-        The caller owns it. A blur at a smaller size is off by a level or two, and slopes would amplify that error.
-        """
-        if self.blur_kernel is not canvas_boxes or sigma < BOX_SIGMA_MIN:
-            return self.soft(source, sigma, source.region)
-        pixels = bytes_of(source)
-        pixels[..., 3] = box_blurred_plane(pixels[..., 3], sigma)
-        soft = self.painter.pool.take(source.region, "f1", clear=False)
-        soft.texture.write(pixels, alignment=1)
-        return soft
-
     def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
         """Replace the picture by its box blur (effects.md 6). The colours of transparent pixels are lost."""
         with self.premultiplied() as source:
             soft = box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
         self.replace(soft)
         self._is_straight = False
-
-    def local_means(self, radius: int, iterations: int = 1) -> Target:
-        """Return the picture after box blurs of 2 radius + 1 px, as straight bytes with its edge repeated.
-
-        The caller owns it. It serves effects that compare the picture with its blur: colours of faint pixels keep their
-        precision, which premultiplied bytes would lose.
-        """
-        if (native := window_kernels(self.painter)) is not None:
-            pixels, margin, threads = self.straight_pixels(), min(radius, WINDOW_MARGIN_MAX), self.painter.thread_count
-            for axis in BOTH_AXES * (iterations if radius > 0 else 0):
-                native.window(pixels, axis, margin, "weighted mean", thread_count=threads)
-            soft = self.painter.pool.take(self.target.region, "f1", clear=False)
-            soft.texture.write(pixels, alignment=1)
-            return soft
-        with self.premultiplied() as source:
-            blurred = box_blurred(self.painter, source, radius, iterations, repeat_edge=True, format="f2")
-        straight = self.painter.applied(
-            "effects/baked/restore.frag", blurred, format="f1", defines={"STRAIGHT_OUT": "1"}, uniforms=self.common()
-        )
-        self.painter.pool.give_back(blurred)
-        return straight
-
-    def at_working_size(self, shader: str, values: EffectValues, radius: int) -> None:
-        """Run a kernel of (2 radius + 1)^2 taps, at a size that bounds its cost (effects.md 8.1).
-
-        `u_window`: the radius.
-        """
-        cost = self.width * self.height * (2 * radius + 1) ** 2
-        share = min(1.0, 512 / max(self.width, self.height), math.sqrt(8e6 / cost))
-        if share == 1.0:
-            self.apply(shader, values, uniforms={"u_window": radius})
-            return
-        size = Region(0, 0, *(max(1, math.floor(side * share + 0.5)) for side in (self.width, self.height)))
-        small = Canvas(self.painter, self.shrunk(size), self.scale * share)
-        small._is_straight = small._stores_straight = True
-        small.apply(shader, values, uniforms={"u_window": max(1, math.floor(radius * share + 0.5))})
-        self.apply("effects/baked/stretch.frag", spent={"u_small": small.target})
-
-    def shrunk(self, size: Region) -> Target:
-        """Return the picture at a smaller size, straight bytes: each px is the mean of the pixels that it covers.
-
-        The caller owns it.
-        """
-        return self.passed("effects/baked/shrink.frag", region=size)
-
-    def luma_field(self, smoothness: int) -> Target:
-        """Return the height field of relief effects: luma times alpha, box-blurred, as red (float).
-
-        The caller owns it.
-        """
-        if (native := window_kernels(self.painter)) is not None:
-            made = self.painter.pool.take(self.target.region, "a4", clear=False)
-            made.texture.write(self.heights(native, smoothness), alignment=1)
-            return made
-        field = self.passed("effects/baked/luma_field.frag", format="a4")
-        for axis in ((1, 0), (0, 1)) if smoothness > 0 else ():
-            uniforms: dict[str, UniformValue] = {"u_axis": axis, "u_radius": min(FIELD_RADIUS_MAX_PX, smoothness)}
-            smoother = self.painter.applied("effects/baked/field_mean.frag", field, format="a4", uniforms=uniforms)
-            self.painter.pool.give_back(field)
-            field = smoother
-        return field
-
-    def heights(self, native: WindowKernels, smoothness: int) -> npt.NDArray[np.float32]:
-        """Return the height field of `luma_field` as an array of shape (rows, columns), made by native kernels."""
-        margin, threads = min(FIELD_RADIUS_MAX_PX, smoothness), self.painter.thread_count
-        return native.heights(self.straight_pixels(), margin, thread_count=threads)
-
-    def shadow(self, sigma: float, color: Rgba, dx: float, dy: float) -> None:
-        """Apply the CSS drop-shadow filter: a blurred, displaced copy in one colour, below the picture.
-
-        The blur also extends beyond the canvas, because the displacement can move those pixels onto it
-        (effects.md 4.2).
-        """
-        margin = math.ceil(min(BLUR_SIGMAS * max(0.0, sigma), max(abs(dx), abs(dy))))
-        soft = self.soft(self.target, sigma, self.target.region.grown(margin))
-        shown = color._replace(alpha=min(1.0, max(0.0, color.alpha)))  # clamped like a browser's colours
-        self.apply(
-            "effects/baked/shadow.frag", uniforms={"u_color": shown, "u_offset": (dx, dy)}, spent={"u_shape": soft}
-        )
 
     def common(self) -> dict[str, UniformValue]:
         """Return the canvas's size (shaders/include/canvas.glsl)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from gpu_renderer.effects.gaussian import blur_margin_px, halved, mip_blurred
+from gpu_renderer.effects.blur_passes import halved, mip_blurred
+from gpu_renderer.effects.blur_weights import blur_margin_px
 from gpu_renderer.effects.layer_buffer import MARGIN_PX, GlowBuffer, LayerBuffer, cells, glow_cells, glow_target
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Rects, Region, outside, shared

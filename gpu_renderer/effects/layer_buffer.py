@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gpu_renderer.effects.gaussian import blur_margin_px, halved, levels_of, mip_blurred
+from gpu_renderer.effects.blur_passes import halved, mip_blurred
+from gpu_renderer.effects.blur_weights import blur_margin_px, levels_of
 from gpu_renderer.geometry.region import Rects, Region, enclosing, outside, shared
 from gpu_renderer.opengl.painter import Blend, Painter
 from gpu_renderer.opengl.programs import UniformValue

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import skia
 
+from gpu_renderer.effects import canvas_filters
+from gpu_renderer.effects.blur_passes import box_blurred
+from gpu_renderer.effects.blur_weights import blur_margin_px
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.drawing import color4f, drawing_over, polyline
-from gpu_renderer.effects.gaussian import blur_margin_px, box_blurred
 from gpu_renderer.effects.glow_pass import GlowPass
 from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
@@ -70,7 +72,9 @@ class DropShadow(Effect):
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         dx, dy = (math.floor(part * 10 + 0.5) / 10 for part in shadow_offset(values))
-        canvas.shadow(values.number("softness"), values.color_with("color", values.fraction("opacity")), dx, dy)
+        canvas_filters.drop_shadow(
+            canvas, values.number("softness"), values.color_with("color", values.fraction("opacity")), dx, dy
+        )
 
 
 def _wide_sigma_px(sigma: float, scene: EffectScene) -> float:
@@ -96,7 +100,9 @@ class Glow(Effect):
         return 3 * values.number("radius")
 
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        canvas.shadow(values.number("radius"), values.color_with("color", values.fraction("intensity")), 0.0, 0.0)
+        canvas_filters.drop_shadow(
+            canvas, values.number("radius"), values.color_with("color", values.fraction("intensity")), 0.0, 0.0
+        )
 
 
 @effect("stroke")
@@ -186,7 +192,7 @@ class Bevel(Effect):
         scale = width / canvas.width
         work = Region(0, 0, width, max(1, math.floor(canvas.height * scale + 0.5)))
         small = painter.applied("effects/baked/resize.frag", shape, region=work)
-        height = canvas.relief(small, max(0.5, max(1.0, values.number("size")) * scale))
+        height = canvas_filters.relief(canvas, small, max(0.5, max(1.0, values.number("size")) * scale))
         bands = painter.applied(
             "effects/baked/bevel_bands.frag",
             height,

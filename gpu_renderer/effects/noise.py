@@ -14,7 +14,7 @@ import moderngl
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.gaussian import NEAREST
+from gpu_renderer.effects.blur_passes import NEAREST
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.surface import Textures, Uniforms
 from gpu_renderer.effects.values import Defines, EffectValues

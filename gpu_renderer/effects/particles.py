@@ -16,7 +16,9 @@ from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances
 from gpu_renderer.opengl.programs import Layout, UniformValue
+from gpu_renderer.opengl.targets import Target
 from motion.formulas.noise import unit_hash, unit_hashes
 
 Numbers = npt.NDArray[np.float64]
@@ -56,8 +58,8 @@ class StarBurst(Effect):
         stars = np.column_stack([boxes, places, sizes, 0.25 + 0.75 * t, under])
         is_near = ((places >= -4) & (places <= 2 * middle + 4)).all(axis=1)
         light = canvas.painter.pool.take(canvas.target.region, "f2")
-        canvas.draw_instances(
-            "effects/baked/star.frag", _STARS, stars[is_near], light, "brightest", _tinted(values, "starColor")
+        _draw_instances(
+            canvas, "effects/baked/star.frag", _STARS, stars[is_near], light, "brightest", _tinted(values, "starColor")
         )
         canvas.apply(
             "effects/baked/stars.frag", uniforms={"u_share": values.fraction("blend")}, spent={"u_marks": light}
@@ -121,11 +123,11 @@ class PixelPolly(Effect):
         index = np.arange(rows * columns, dtype=np.float64)
         middles = (np.stack([index % columns, index // columns], axis=1) + 0.5) * cell
         places, turns = _trajectories(canvas, values, index, middles)
-        pieces = np.column_stack([middles, places, np.cos(turns), np.sin(turns)]).astype(np.float32)
+        pieces = np.column_stack([middles, places, np.cos(turns), np.sin(turns)])
         fade = min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4))
         uniforms: dict[str, UniformValue] = {"u_cell": cell, "u_fade": fade}
         into = canvas.painter.pool.take(canvas.target.region, "f1")
-        canvas.draw_instances(self.shader, _PIECES, pieces, into, "replace", uniforms, vertex="effects/pieces.vert")
+        _draw_instances(canvas, self.shader, _PIECES, pieces, into, "replace", uniforms, vertex="effects/pieces.vert")
         canvas.replace(into)
 
 
@@ -202,7 +204,7 @@ def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Numbers, uniforms: 
     if region.is_empty:
         return
     over = canvas.painter.pool.take(region, "f2")
-    canvas.draw_instances(shader, layout, marks, over, "over", uniforms)
+    _draw_instances(canvas, shader, layout, marks, over, "over", uniforms)
     canvas.apply("effects/baked/marked.frag", spent={"u_marks": over})
 
 
@@ -235,3 +237,28 @@ def _trajectories(canvas: Canvas, values: EffectValues, index: Numbers, middles:
 def h2(a: float, b: float) -> float:
     """Return the integer hash HA of two numbers without a key, 0..1 (effects.md 6)."""
     return unit_hash(a - 1, b - 1)
+
+
+def _draw_instances(
+    canvas: Canvas,
+    shader: str,
+    layout: Layout,
+    attributes: Numbers,
+    into: Target,
+    blend: Blend,
+    uniforms: dict[str, UniformValue],
+    *,
+    vertex: str = "effects/marks.vert",
+) -> None:
+    """Draw instances of a vertex shader's quad into a target of the canvas's size, in order.
+
+    Each instance has a row of attributes.
+    """
+    given, packed = canvas.uniforms(shader, None, uniforms), attributes.astype(np.float32)
+    times_max = INSTANCE_BYTES // packed.itemsize // packed.shape[1]
+    for first in range(0, len(packed), times_max):
+        some = packed[first : first + times_max]
+        canvas.painter.draw(
+            shader, into, textures={"u_source": canvas.target}, blend=blend, defines=dict(canvas.variant(None)),
+            uniforms=given, instances=Instances(vertex, layout, some.tobytes(), len(some)),
+        )  # fmt: skip

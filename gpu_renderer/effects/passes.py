@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gpu_renderer.effects.gaussian import blurred, reference_gaussian
+from gpu_renderer.effects.blur_passes import blurred
+from gpu_renderer.effects.blur_weights import reference_gaussian
 from gpu_renderer.effects.glow_pass import GlowPass, MipChain, with_glow
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, softened
 from gpu_renderer.effects.scene import EffectScene

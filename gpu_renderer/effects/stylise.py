@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gpu_renderer.effects import canvas_filters
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import blocks_of, rotated_cells
 from gpu_renderer.effects.values import EffectValues
@@ -37,7 +38,7 @@ class Mosaic(Effect):
             return
         columns = values.whole("horizontalBlocks", 1, canvas.width)
         rows = values.whole("verticalBlocks", 1, canvas.height)
-        means = canvas.shrunk(Region(0, 0, columns, rows))
+        means = canvas_filters.shrunk(canvas, Region(0, 0, columns, rows))
         canvas.apply("effects/baked/blocks.frag", spent={"u_blocks": means})
 
 
@@ -80,14 +81,14 @@ def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, fl
 class Cartoon(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         radius = values.whole("smoothness", 0, SMOOTHNESS_MAX_PX)
-        soft = canvas.local_means(radius)
+        soft = canvas_filters.local_means(canvas, radius)
         canvas.apply(self.shader, values, spent={"u_soft": soft})
 
 
 @effect("glass")
 class Glass(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        field = canvas.luma_field(values.whole("bumpSoftness"))
+        field = canvas_filters.luma_field(canvas, values.whole("bumpSoftness"))
         canvas.apply(self.shader, values, spent={"u_field": field})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.gaussian import window_kernels
+from gpu_renderer.effects.native_windows import window_kernels
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.surface import Uniforms
 from gpu_renderer.effects.values import EffectValues

@@ -88,6 +88,12 @@ class Target:
         shape = (self.region.height, self.region.width, components)[: 2 if components == 1 else 3]
         return np.frombuffer(content, {"f1": np.uint8, "f2": np.uint16, "f4": np.float32}[kind]).reshape(shape)
 
+    def read_bytes(self) -> npt.NDArray[np.uint8]:
+        """Return the texels of a target of four channels of 8 bits, (rows, columns, 4), in an array that can be changed."""
+        pixels = np.empty((self.region.height, self.region.width, 4), np.uint8)
+        self.texture.read_into(pixels, alignment=1)
+        return pixels
+
     @property
     def is_made(self) -> bool:
         """True if the texture is allocated."""

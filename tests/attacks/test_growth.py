@@ -67,13 +67,13 @@ def test_a_mask_whose_many_vertices_have_feathers_looks_at_the_near_ones() -> No
     """Each pixel was compared with every sample of the outline: 800 vertices took two minutes for a frame of 720p."""
     code = """
         import math
-        from gpu_renderer.content.vector.mask import mask_coverage
+        from gpu_renderer.content.vector.mask import MaskRaster, mask_coverage
         from motion.snapshot import MaskPath, MaskPoint
 
         turns = [index * math.tau / 800 for index in range(800)]
         places = [(600 * math.cos(turn), 340 * math.sin(turn)) for turn in turns]
         path = MaskPath("m", "add", tuple(MaskPoint(x, y, x, y, x, y, 900.0) for x, y in places))
-        covered = mask_coverage([path], 1280, 720, 1.0)
+        covered = mask_coverage([path], MaskRaster(1280, 720, 1.0))
         print(int(covered[360, 640]) > int(covered[360, 80]) > int(covered[0, 0]))
     """
     assert bounded(code) == "True"

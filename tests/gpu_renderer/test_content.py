@@ -10,6 +10,7 @@ from PIL import Image
 
 from gpu_renderer.content.contents import KEPT_MAX_BYTES, Contents
 from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.vector.mask import MaskRaster
 from motion.snapshot import (
     AdjustmentSource,
     GlyphPose,
@@ -149,8 +150,8 @@ def test_each_substitution_is_reported_once(tmp_path: Path) -> None:
 def test_masks_are_kept_too(tmp_path: Path) -> None:
     door = contents(tmp_path)
     corners = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-5, -5), (5, -5), (5, 5)))
-    mask = MaskPath("m", "add", corners)
-    assert door.mask([mask], 20, 10, 2) is door.mask([mask], 20, 10, 2)
+    mask, raster = MaskPath("m", "add", corners), MaskRaster(20, 10, 2)
+    assert door.mask([mask], raster) is door.mask([mask], raster)
 
 
 def test_a_very_long_text_is_cut_and_reported(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_absurd_numbers_are_drawn_within_limits_or_said_to_be_skipped(tmp_path: 
 def test_absurd_masks_are_covered_within_limits(tmp_path: Path, number: float) -> None:
     corners = tuple(MaskPoint(x, y, x, y, x, y) for x, y in ((-5, -5), (number, -5), (5, 5)))
     mask = MaskPath("m", "add", corners, feather=number, expansion=number, opacity=number)
-    assert contents(tmp_path).mask([mask], 20, 10, 2).shape == (20, 40)
+    assert contents(tmp_path).mask([mask], MaskRaster(20, 10, 2)).shape == (20, 40)
 
 
 def test_a_live_svg_layer_is_played_and_says_what_is_not(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from gpu_renderer.display_list.graph import MODES, Draw, Scene
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.display_list.routing import fixed_function, is_stencil
 from gpu_renderer.effects import EffectScene, PointwisePass, layer_buffer
-from gpu_renderer.effects.gaussian import blurred, halved, reference_gaussian
+from gpu_renderer.effects.blur_passes import blurred, halved
+from gpu_renderer.effects.blur_weights import reference_gaussian
 from gpu_renderer.effects.layer_buffer import Compositing, LayerBuffer
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Rects, Region, shared, without

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,23 +45,28 @@ Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
 
-def mask_coverage(
-    paths: Sequence[MaskPath],
-    width: float,
-    height: float,
-    supersample: float,
-    padding: float = 0.0,
-    supersample_down: float | None = None,
-    is_sampled: bool = False,
-) -> Pixels:
-    """Return the coverage of a width x height box and its padding, shape (rows, columns).
+class MaskRaster(NamedTuple):
+    """Raster of the masks of a box of width x height px, with `padding` px on every side.
 
-    It is full without active paths.
-
-    `supersample`: raster px per px. `supersample_down`: the same vertically, if it differs. A feather is blurred by the
-    same number of raster px in both directions. `padding`: px on every side of the box. An inverted path covers nothing
-    outside the box itself. `is_sampled`: edges get four samples a pixel.
+    `supersample`: raster px per px. `supersample_down`: the same vertically, if it differs. `is_sampled`: edges get four
+    samples a pixel.
     """
+
+    width: float
+    height: float
+    supersample: float
+    padding: float = 0.0
+    supersample_down: float | None = None
+    is_sampled: bool = False
+
+
+def mask_coverage(paths: Sequence[MaskPath], raster: MaskRaster) -> Pixels:
+    """Return the coverage of mask paths over a box and its padding, shape (rows, columns), full without active paths.
+
+    A feather is blurred by the same number of raster px in both directions. An inverted path covers nothing outside the
+    box itself.
+    """
+    width, height, supersample, padding, supersample_down, is_sampled = raster
     active = [path for path in paths if path.mode != "none" and len(path.points) >= 2]
     whole = width + 2 * padding, height + 2 * padding
     scale = fitting_scale(*whole, supersample)

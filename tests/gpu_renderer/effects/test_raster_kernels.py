@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.effects.gaussian import canvas_boxes, canvas_gaussian
+from gpu_renderer.effects.blur_weights import canvas_boxes, canvas_gaussian
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, ImageSource, MaskPath, ShapeSource, SolidPaint, Stroke
 from tests.gpu_renderer.canvases import Pixels, opaque

@@ -144,6 +144,7 @@ def _default_text(value: object) -> str:
 def _passed_in_code(effect: Effect) -> set[str]:
     """Return uniform names in the module of the effect's code and in the functions that it draws with."""
     module = Path(str(sys.modules[type(effect).__module__].__file__))
-    texts = [path.read_text(encoding="utf-8") for path in (module, module.with_name("canvas.py"))]
+    paths = (module, module.with_name("canvas.py"), module.with_name("canvas_filters.py"))
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     names = set(re.findall(r'"(u_\w+)"', "".join(texts)))
     return names | {f"{name}_region" for name in names}

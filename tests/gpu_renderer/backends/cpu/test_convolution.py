@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.effects.gaussian import blurred, convolved, halved, mip_blurred, reference_gaussian
+from gpu_renderer.effects.blur_passes import blurred, convolved, halved, mip_blurred
+from gpu_renderer.effects.blur_weights import reference_gaussian
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import installed, loaded
 from gpu_renderer.kernels.windows import TAPS_MAX, Taps, WindowKernels

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import skia
 
-from gpu_renderer.content.vector.mask import expanded, mask_coverage
+from gpu_renderer.content.vector.mask import MaskRaster, expanded, mask_coverage
 from gpu_renderer.content.vector.surface import Pixels, coverage
 from motion.snapshot import MaskPath, MaskPoint
 
@@ -22,7 +22,7 @@ def mask(corners: tuple[tuple[float, float], ...] = SQUARE, mode: str = "add", *
 
 
 def covered(*paths: MaskPath, side: float = 40) -> Pixels:
-    return mask_coverage(paths, side, side, supersample=2)
+    return mask_coverage(paths, MaskRaster(side, side, 2))
 
 
 def at(pixels: Pixels, x: float, y: float) -> int:
@@ -37,7 +37,7 @@ def test_a_mask_is_rasterised_at_twice_the_box() -> None:
 
 
 def test_the_centre_of_a_mask_lies_at_half_the_exact_size_of_its_box() -> None:
-    pixels = mask_coverage([mask(LEFT)], 20.5, 20.5, supersample=1)
+    pixels = mask_coverage([mask(LEFT)], MaskRaster(20.5, 20.5, 1))
     assert pixels.shape == (21, 21)
     assert pixels[10, 10] == pytest.approx(255 / 4, abs=1)
 
@@ -45,7 +45,7 @@ def test_the_centre_of_a_mask_lies_at_half_the_exact_size_of_its_box() -> None:
 def test_edges_between_corners_cover_the_pixels_of_cubics() -> None:
     """The reference draws every segment as a cubic, and Skia rounds the edges of lines otherwise."""
     corners = ((-10.0, -13.9), (17.8, 0.4), (-10.0, 14.93), (-17.8, 0.4))
-    drawn = [mask_coverage([mask(corners)], 40, 40, supersample=1)]
+    drawn = [mask_coverage([mask(corners)], MaskRaster(40, 40, 1))]
     for is_cubic in (True, False):
         path = skia.Path().moveTo(*corners[0])
         for (x, y), end in zip(corners, (*corners[1:], corners[0]), strict=True):
@@ -106,7 +106,7 @@ def test_vertices_may_have_feathers_of_their_own() -> None:
     corners = tuple(
         MaskPoint(x, y, x, y, x, y, feather) for (x, y), feather in zip(SQUARE, (0.0, 16.0, 16.0, 0.0), strict=True)
     )
-    pixels = mask_coverage([MaskPath("m", "add", corners)], 80, 40, 2)
+    pixels = mask_coverage([MaskPath("m", "add", corners)], MaskRaster(80, 40, 2))
     edge_left = np.count_nonzero((pixels[40] > 8) & (pixels[40] < 247) & (np.arange(160) < 80))
     edge_right = np.count_nonzero((pixels[40] > 8) & (pixels[40] < 247) & (np.arange(160) >= 80))
     assert edge_left <= 3
@@ -115,7 +115,7 @@ def test_vertices_may_have_feathers_of_their_own() -> None:
 
 def test_a_path_with_feathers_at_vertices_is_filled_even_odd() -> None:
     twice = tuple(MaskPoint(x, y, x, y, x, y, 0.0) for x, y in (*SQUARE, *SQUARE))
-    assert at(mask_coverage([MaskPath("m", "add", twice)], 80, 80, 2), 0, 0) == 0
+    assert at(mask_coverage([MaskPath("m", "add", twice)], MaskRaster(80, 80, 2)), 0, 0) == 0
 
 
 def test_a_path_without_points_is_passed_over() -> None:
@@ -125,8 +125,8 @@ def test_a_path_without_points_is_passed_over() -> None:
 def test_a_feather_spreads_over_as_many_pixels_where_they_are_not_square() -> None:
     left = mask(((-60.0, -60.0), (0.0, -60.0), (0.0, 60.0), (-60.0, 60.0)), feather=8)
     top = mask(((-60.0, -60.0), (60.0, -60.0), (60.0, 0.0), (-60.0, 0.0)), feather=8)
-    across = mask_coverage([left], 120, 120, 2, supersample_down=0.5)
-    down = mask_coverage([top], 120, 120, 2, supersample_down=0.5)
+    across = mask_coverage([left], MaskRaster(120, 120, 2, supersample_down=0.5))
+    down = mask_coverage([top], MaskRaster(120, 120, 2, supersample_down=0.5))
     assert across.shape == down.shape == (60, 240)
     edge = across[30, 120 - 15 : 120 + 15].astype(int)
     assert edge == pytest.approx(down[30 - 15 : 30 + 15, 120].astype(int), abs=2)
@@ -137,7 +137,7 @@ def along(height: float) -> Pixels:
     """Return a column of a mask over the upper half of a box whose vertices feather a tenth of its height."""
     upper = ((-100.0, -height / 2), (100.0, -height / 2), (100.0, 0.0), (-100.0, 0.0))
     points = tuple(MaskPoint(x, y, x, y, x, y, height / 10) for x, y in upper)
-    return mask_coverage([MaskPath("m", "add", points)], 200.0, height, 2.0)[:, 0]
+    return mask_coverage([MaskPath("m", "add", points)], MaskRaster(200.0, height, 2.0))[:, 0]
 
 
 @pytest.mark.parametrize("height", [2_000.0, 160_000.0])
@@ -151,7 +151,7 @@ def test_feathers_of_vertices_are_computed_on_half_a_pixel_rounded_up() -> None:
     """A box of 60.5 px has 61 columns (compositing.md 5.3, animation.md 0). With 60, the edge would lie half a column to the left."""
     corners = ((-40.0, -40.0), (10.2, -40.0), (10.2, 40.0), (-40.0, 40.0))
     points = tuple(MaskPoint(x, y, x, y, x, y, 0.0) for x, y in corners)
-    pixels = mask_coverage([MaskPath("m", "add", points)], 60.5, 20, 2)
+    pixels = mask_coverage([MaskPath("m", "add", points)], MaskRaster(60.5, 20, 2))
     assert pixels.shape == (40, 121)
     assert pixels[20, 80] > 200
 

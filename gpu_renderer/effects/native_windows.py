@@ -1,20 +1,32 @@
-"""Blurs by native kernels if OpenGL runs on the processor: the same bytes as `effects/convolve.frag`, much faster."""
+"""Windows of pixels by native kernels, where OpenGL runs on the processor: the bytes of the shaders, much faster."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from gpu_renderer.effects.blur_weights import Kernel
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.kernels.windows import Halves, Taps, WindowKernels
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import BYTES_PER_PIXEL, Format, Target
 
-Kernel = npt.NDArray[np.float64]
+WINDOW_MARGIN_MAX = 2**14 - 1
+"""Limit of a box's radius, so that extreme values stay cheap and the native kernels' sums do not overflow."""
+
+
+def window_kernels(painter: Painter) -> WindowKernels | None:
+    """Return the native kernels for windows of a canvas, or None if shaders compute them.
+
+    Kernels are used where OpenGL runs on the processor. There they cost a small part of a shader, or the same for
+    windows of any size.
+    """
+    native = kernels() if painter.is_software else None
+    return None if native is None else native.windows
 
 
 def can_convolve(source: Target, format: Format, into: Target | None) -> bool:
-    """Return True if the kernels can convolve a target into one of `format`, or into `into`.
+    """Return True if the native kernels can convolve a target into one of `format`, or into `into`.
 
     Half floats can become half floats, their alpha, or floats. Alpha stays alpha.
     """
@@ -35,7 +47,7 @@ def convolved_natively(
     *,
     clear_outside: bool,
 ) -> None:
-    """Write the source, convolved along x by the first kernel and then along y by the second, to a region of a target."""
+    """Write the source, with the bytes of `effects/convolve.frag`, convolved along x by the first kernel and then along y by the second, to a region of a target."""
     found = native.convolved(
         _texels(painter, source, is_alpha=into.format == "a2"),
         region._replace(x=region.x - source.region.x, y=region.y - source.region.y),
