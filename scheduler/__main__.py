@@ -16,7 +16,6 @@ from typing import Final
 import uvloop
 
 from farm_core import redis
-from farm_core.accounts.secret import farm_secret
 from farm_core.clock import FollowingClock
 from farm_core.db import schema
 from farm_core.db.database import Database
@@ -28,7 +27,6 @@ from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.telemetry import logs, traces
 from farm_core.user_error import status_of
 from scheduler import metrics
@@ -93,7 +91,7 @@ def dependencies_of(chosen: Settings, scratch: Path) -> Dependencies:
     from cluster.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is slow to import
 
     assert chosen.database_url is not None and chosen.ray_address is not None, "the caller has checked"
-    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    storage = storage_of(chosen)
     database = Database(chosen.database_url, ping=False)
     client = None if chosen.redis_url is None else redis.connect(chosen.redis_url)
     return Dependencies(

@@ -19,7 +19,6 @@ import orjson
 
 from cluster.worker.media_cache import MediaCache
 from cluster.worker.segment_maker import SessionSegmentMaker
-from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder
 from farm_core.cli.argument_types import whole
 from farm_core.db.database import Database
@@ -27,7 +26,6 @@ from farm_core.jobs.models import Job
 from farm_core.settings import Settings
 from farm_core.stills.subject import composition_of
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
 from farm_core.user_error import UserError
@@ -55,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = data_folder.settings_of(arguments)
     job, video_format = connection.with_database(arguments, lambda database: _job(database, arguments.job))
     # Open the storage after the job was found, because it creates missing folders in the data folder.
-    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    storage = storage_of(chosen)
     try:
         receipt = _receipt(storage, job)
         return _compared(chosen, storage, job, video_format, receipt, arguments.segments)

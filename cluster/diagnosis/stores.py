@@ -22,7 +22,6 @@ from cluster.diagnosis.finding import Finding
 from cluster.embedded import postgres, valkey
 from cluster.local.addresses import AddressUnusable, check_free
 from farm_core import running
-from farm_core.accounts.secret import farm_secret
 from farm_core.clock import SystemClock
 from farm_core.db.postgres_clock import WRONG_SECONDS
 from farm_core.db.urls import libpq_url
@@ -30,7 +29,6 @@ from farm_core.disk_space import check_temporary_room
 from farm_core.redis import CHECK_KEY
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.storage.port import StorageUnavailable
 
 FREE_BYTES_LEAST = 2_000_000_000
@@ -122,7 +120,7 @@ def _pinged(url: str) -> str:
 
 
 def _storage(settings: Settings) -> str:
-    storage, key = storage_of(settings, Links(farm_secret(settings))), f"doctor/{secrets.token_hex(8)}"
+    storage, key = storage_of(settings), f"doctor/{secrets.token_hex(8)}"
     storage.put_bytes(key, b"a probe")
     try:
         if storage.get_bytes(key) != b"a probe":

@@ -13,12 +13,10 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from cluster.embedded.process import ServerFailed
-from farm_core.accounts.secret import farm_secret
 from farm_core.db import answering
 from farm_core.db.answering import ANSWER_SECONDS, POLL_SECONDS, STARTING_SECONDS
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 
@@ -87,7 +85,7 @@ def _bucket_fault(settings: Settings) -> str | None:
         if (fault := _connection_fault(endpoint.hostname or "", port)) is not None:
             return fault
     try:
-        storage_of(settings, Links(farm_secret(settings))).check()
+        storage_of(settings).check()
     except StorageUnavailable as error:
         raise _failed("the bucket", error, _S3_SETTINGS) from error
     return None

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 from opentelemetry.trace import StatusCode
 
+from cluster.worker.segment_maker_port import OnProgress, ShouldStop
 from cluster.worker.still_queue import Drawer
-from cluster.worker.task_runner import OnProgress, ShouldStop
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
 from farm_core.telemetry import logs, traces
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment

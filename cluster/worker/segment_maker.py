@@ -11,11 +11,10 @@ import orjson
 
 from cluster.worker.egl_devices import device_index
 from cluster.worker.media_cache import MediaCache
-from cluster.worker.task_runner import OnProgress, ShouldStop, StillPicture, TaskRunner
-from farm_core.accounts.secret import farm_secret
+from cluster.worker.segment_maker_port import OnProgress, ShouldStop, StillPicture
+from cluster.worker.task_runner import TaskRunner
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
@@ -164,7 +163,7 @@ def task_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
 ) -> TaskRunner:
     """Return a worker's runner. The calling thread owns the GL context and must execute all assignments."""
-    storage = storage_of(settings, Links(farm_secret(settings)))
+    storage = storage_of(settings)
     return TaskRunner(worker_id, SessionSegmentMaker(settings, cuda_index, raster_threads), storage, scratch)
 
 

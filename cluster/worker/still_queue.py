@@ -14,8 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from cluster.worker.failures import failure_of
+from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.still_file import still_file
-from cluster.worker.task_runner import StillPicture, failure_of
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
 

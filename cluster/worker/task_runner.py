@@ -6,52 +6,29 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import Final
 
 from cluster.worker.assembly import write_file
+from cluster.worker.failures import failure_of
 from cluster.worker.media_cache import BYTES_MAX, MediaCache
+from cluster.worker.segment_maker_port import OnProgress, SegmentMaker, ShouldStop, StillPicture
 from cluster.worker.sound_watch import SoundSteps
 from cluster.worker.temporary_room import check_growth, used_bytes
-from farm_core.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
-from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
+from farm_core.disk_space import has_reserve, is_disk_broken, is_disk_full
+from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.receipt import receipt, receipt_key
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
-from gpu_renderer.errors import DiskNearlyFull, EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
-from motion.errors import DocumentError
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
-TOO_LARGE: Final = (
-    "The render's temporary files exceed what the farm's disk can spare. Render a smaller or shorter video, or one in a format with "
-    "smaller files."
-)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
 
 PAUSES_SECONDS: Final = 0.05
 """Least time between two pauses of an assembly."""
-
-OnProgress = Callable[[int], None]
-"""Callback with a segment's frames done."""
-
-ShouldStop = Callable[[], bool]
-"""Callback between frames. It returns True if the assignment must stop. Stills and other accounts take their turns in it
-(`render_thread.py`, `turns.py`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class StillPicture:
-    """A frame as opaque sRGB RGBA of shape (height, width, 4), with warnings about omitted content."""
-
-    pixels: npt.NDArray[np.uint8]
-    warnings: tuple[str, ...]
 
 
 class SegmentMissing(Exception):
@@ -60,58 +37,6 @@ class SegmentMissing(Exception):
     def __init__(self, keys: tuple[str, ...]) -> None:
         super().__init__(", ".join(keys))
         self.keys = keys
-
-
-class SegmentMaker(Protocol):
-    """Renderer of segments. Tests replace it with a faster one."""
-
-    @property
-    def renderer(self) -> str:
-        """Return build, GL renderer and encoder. Together with the assignment they determine the output bytes."""
-        ...
-
-    @property
-    def backend(self) -> str:
-        """Return the name of the compositing backend: `gl` or `cpu`."""
-        ...
-
-    @property
-    def device(self) -> str:
-        """Return the rendering device's name, for operators."""
-        ...
-
-    @property
-    def encoder(self) -> str:
-        """Return the encoder's name, for operators."""
-        ...
-
-    @property
-    def may_pause(self) -> bool:
-        """Return True if another segment can be rendered between two frames of a segment."""
-        ...
-
-    def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
-        """Return a digest of everything that the segment's bytes depend on."""
-        ...
-
-    def render(
-        self,
-        assignment: SegmentAssignment,
-        media: MediaCache,
-        path: Path,
-        on_progress: OnProgress,
-        should_stop: ShouldStop,
-    ) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Write the segment. Return the milliseconds of each stage and warnings. Raises RenderError, DocumentError."""
-        ...
-
-    def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
-        """Draw one frame of a still."""
-        ...
-
-    def free_disk(self, media: MediaCache) -> None:
-        """Close idle documents, and delete cached files that no other document needs."""
-        ...
 
 
 class TaskRunner:
@@ -253,31 +178,6 @@ def _pause(should_stop: ShouldStop, folder: Path) -> Callable[[], None]:
         asked = time.monotonic()
 
     return pause
-
-
-def failure_of(error: Exception, worker_id: str) -> Failure:
-    """Convert an error to a failure: its kind, which decides if the task is retried, and its public message."""
-    match error:
-        case RenderStopped():
-            return Failure(FailureKind.lost, "The render was stopped.", worker_id)
-        case GpuUnavailable() | EncoderUnavailable():
-            return Failure(FailureKind.crash, "The worker could not render.", worker_id)
-        case RenderError():
-            return Failure(FailureKind.document, error.public_message, worker_id)
-        case DocumentError():
-            return Failure(FailureKind.document, error.message, worker_id)
-        case ObjectMissing():
-            return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
-        case DiskNearlyFull() if error.own_bytes > error.reserve_bytes:
-            return Failure(FailureKind.document, TOO_LARGE, worker_id)
-        case DiskNearlyFull() if has_reserve():  # without the attempt's files
-            return Failure(FailureKind.space, TOO_LARGE, worker_id)
-        case DiskNearlyFull() | StorageUnavailable():
-            return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
-        case OSError() if is_disk_broken(error) or (is_disk_full(error) and not has_temporary_room()):
-            return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
-        case _:
-            return Failure(FailureKind.crash, "The render failed unexpectedly.", worker_id)
 
 
 def _digest(path: Path) -> str:

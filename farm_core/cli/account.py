@@ -21,7 +21,6 @@ from sqlmodel import col
 from farm_core.accounts import repository
 from farm_core.accounts.models import NAME_LENGTH_MAX, Account, is_account_name
 from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, limits_of, set_limit
-from farm_core.accounts.secret import farm_secret
 from farm_core.audit.log import Actor, record
 from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument, command_line_actor, confirmed
@@ -32,7 +31,6 @@ from farm_core.db.database import Database
 from farm_core.ids import new_id
 from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE
 
@@ -170,7 +168,7 @@ async def _delete(database: Database, arguments: argparse.Namespace) -> Shown:
     if not confirmed(f"Account {account.name} will be deleted for good, with {rows or 'nothing else'}.", arguments):
         raise CommandRefused("nothing was deleted")
     chosen = data_folder.settings_of(arguments)
-    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    storage = storage_of(chosen)
     return asdict(await delete_account(database, storage, command_line_actor(), account.id))
 
 

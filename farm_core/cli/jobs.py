@@ -19,7 +19,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
-from farm_core.accounts.secret import farm_secret
 from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument
 from farm_core.cli.argument_types import duration, whole
@@ -36,7 +35,6 @@ from farm_core.jobs.speed import seconds_left
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
 from farm_core.progress.reader import ProgressReader
 from farm_core.storage.choice import storage_of
-from farm_core.storage.links import Links
 from farm_core.storage.port import Storage
 from farm_core.webhooks.models import Delivery
 
@@ -96,7 +94,7 @@ async def _print(database: Database, progress: ProgressReader, arguments: argpar
     if arguments.follow:
         return await follow_job(database, progress, job.id)
     chosen = data_folder.settings_of(arguments)
-    storage = storage_of(chosen, Links(farm_secret(chosen)))
+    storage = storage_of(chosen)
     await screen.show(lambda: _one(database, progress, storage, job.id), watch=arguments.watch)
     return 0
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_renderer import effects
-from gpu_renderer.display_list.contents import has_passes
 from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.layer_contents import has_passes
 from gpu_renderer.display_list.operations import NOTHING, Adjust, DisplayList, Layer
 from gpu_renderer.display_list.paint import Image, content_quad, placed_quad, quad_of
 from gpu_renderer.effects import Box, EffectScene, EffectValues

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 
 from gpu_renderer import effects
 from gpu_renderer.content.raster import WHOLE, UnitRect
-from gpu_renderer.display_list import routing
+from gpu_renderer.display_list import grouping, routing
 from gpu_renderer.display_list.graph import (
     NO_EYE,
     Adjustment,
@@ -136,7 +136,7 @@ class _ListCompiler:
             ordered = [step for layer in shown for _, step in self._placed_steps(layer)]
         else:
             ordered = camera.depth_sorted(shown, self._placed_steps, sources)
-        return routing.made_exact(list(routing.depth_grouped(ordered)))
+        return grouping.made_exact(list(grouping.depth_grouped(ordered)))
 
     @cached_property
     def _layers(self) -> list[LayerSnapshot]:

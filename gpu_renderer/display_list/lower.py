@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from gpu_renderer.display_list import bounds, routing
-from gpu_renderer.display_list.contents import LayerContents, has_passes, part_shown
 from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, RenderGraph, Scene, Step
+from gpu_renderer.display_list.layer_contents import LayerContents, has_passes, part_shown
 from gpu_renderer.display_list.operations import (
     Adjust,
     BlendLayer,

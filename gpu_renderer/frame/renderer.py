@@ -14,8 +14,8 @@ from gpu_renderer.content.contents import Contents
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
-from gpu_renderer.display_list.contents import LayerContents
 from gpu_renderer.display_list.graph import Draw, RenderGraph
+from gpu_renderer.display_list.layer_contents import LayerContents
 from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.encode.planes import VideoPassthrough

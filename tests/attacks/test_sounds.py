@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from cluster.worker.render_thread import RenderThread
+from cluster.worker.segment_maker_port import SegmentMaker
 from cluster.worker.sound_watch import SoundSteps, SoundWatch
-from cluster.worker.task_runner import SegmentMaker, TaskRunner
+from cluster.worker.task_runner import TaskRunner
 from farm_core.assets.inspection import kind_at
 from farm_core.errors import BadRequest
 from farm_core.jobs.judge import Failure, FailureKind

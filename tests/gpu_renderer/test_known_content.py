@@ -6,7 +6,7 @@ import math
 
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.display_list.compile import compiled
-from gpu_renderer.display_list.contents import LayerContents
+from gpu_renderer.display_list.layer_contents import LayerContents
 from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DrawQuad
 from gpu_renderer.display_list.paint import Image, Paint

@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy import select, text
 from sqlmodel import col
 
-from cluster.worker.task_runner import StillPicture
+from cluster.worker.segment_maker_port import StillPicture
 from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import Clock, SystemClock

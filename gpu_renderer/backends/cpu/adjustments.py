@@ -8,8 +8,8 @@ from typing import Any
 
 from gpu_renderer import effects
 from gpu_renderer.backends.cpu.kernel_operations import grade_of
-from gpu_renderer.display_list.contents import stage_filter
 from gpu_renderer.display_list.graph import Scene
+from gpu_renderer.display_list.layer_contents import stage_filter
 from gpu_renderer.effects import EffectScene, PointwisePass
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.draw_ops import NOISE_PASS, RAMP_PASS, DrawOp, Pass, adjust_op

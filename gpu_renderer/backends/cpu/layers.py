@@ -14,8 +14,8 @@ from gpu_renderer.backends.gl.drawable import quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
 from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.display_list import bounds, routing
-from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import MODES, Scene
+from gpu_renderer.display_list.layer_contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import (
     Adjust,
     BlendLayer,

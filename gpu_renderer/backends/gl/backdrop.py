@@ -14,8 +14,8 @@ from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, Inputs, placed_quad, quad_of
 from gpu_renderer.backends.gl.quads import Style
-from gpu_renderer.display_list.contents import stage_filter
 from gpu_renderer.display_list.graph import MODES, Draw, Scene
+from gpu_renderer.display_list.layer_contents import stage_filter
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.display_list.routing import fixed_function, is_stencil
 from gpu_renderer.effects import EffectScene, PointwisePass, layer_buffer

@@ -27,8 +27,8 @@ from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.changes import changed
-from gpu_renderer.display_list.contents import LayerContents, has_passes
 from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.layer_contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Shape, content_quad
 from gpu_renderer.effects import Box, EffectScene, GlowBuffer, LayerBuffer, layer_buffer

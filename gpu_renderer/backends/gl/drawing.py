@@ -11,7 +11,7 @@ from gpu_renderer.backends.gl.drawable import smooth
 from gpu_renderer.backends.gl.quads import Batch, Style
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.display_list import bounds, operations, routing
-from gpu_renderer.display_list.contents import LayerContents, has_passes
+from gpu_renderer.display_list.layer_contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import DisplayList, Operation
 from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.effects import layer_buffer

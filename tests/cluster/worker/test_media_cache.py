@@ -15,8 +15,9 @@ import pytest
 from PIL import Image
 from structlog.testing import capture_logs
 
+from cluster.worker.failures import failure_of
 from cluster.worker.segment_maker import OPENED_MAX, SessionSegmentMaker
-from cluster.worker.task_runner import TaskRunner, failure_of
+from cluster.worker.task_runner import TaskRunner
 from farm_core import disk_space
 from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings

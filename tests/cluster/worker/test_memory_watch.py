@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from cluster.worker.memory_watch import MemoryWatch, resident_bytes
 from cluster.worker.render_thread import RenderThread
-from cluster.worker.task_runner import StillPicture
+from cluster.worker.segment_maker_port import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, VideoFormat

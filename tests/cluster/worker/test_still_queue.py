@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from cluster.worker.render_thread import RenderThread
+from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.still_queue import BURST_SECONDS, TOO_LATE, StillQueue
-from cluster.worker.task_runner import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from scheduler.ports import (

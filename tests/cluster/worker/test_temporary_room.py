@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cluster.worker import temporary_room
+from cluster.worker.failures import TOO_LARGE
 from cluster.worker.segment_maker import SessionSegmentMaker
-from cluster.worker.task_runner import TOO_LARGE, TaskRunner
+from cluster.worker.task_runner import TaskRunner
 from farm_core.jobs.judge import STORAGE_AWAY, FailureKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.settings import Settings

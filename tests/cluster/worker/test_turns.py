@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from cluster.worker.render_thread import RenderThread
-from cluster.worker.task_runner import StillPicture
+from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.turns import PAUSED_MAX, Entry, Turns
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
