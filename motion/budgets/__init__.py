@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from motion.budgets import brushes
 from motion.budgets.operators import copied_pixels, operated_points, paint_count, point_count
-from motion.budgets.outlines import crossing_count, mask_count, self_crossing_count
+from motion.budgets.paths import crossing_count, mask_count, self_crossing_count
 from motion.budgets.strokes import dashed_pixels, ribbon_pixels
 from motion.errors import PropertyRefused
 from motion.evaluate.context import FRAME_LAYERS_MAX as LAYERS_MAX

@@ -6,7 +6,7 @@ import math
 from typing import Final
 
 from motion.budgets.numbers import largest
-from motion.budgets.outlines import stored_point_count
+from motion.budgets.paths import stored_point_count
 from motion.evaluate.boxes import DEFAULT_BOX
 from motion.formulas.path_ops.chain import RUN_POINTS_MAX
 from motion.formulas.path_ops.points import STEPS_MAX

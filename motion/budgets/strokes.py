@@ -10,7 +10,7 @@ import numpy as np
 
 from motion.budgets.numbers import largest, stored_values
 from motion.budgets.operators import PRIMITIVE_POINTS, copy_count, paints_apart, points_of_each
-from motion.budgets.outlines import Points, curves, shapes_over_time, total_length
+from motion.budgets.paths import Points, curves, shapes_over_time, total_length
 from motion.evaluate.boxes import DEFAULT_BOX
 from motion.evaluate.painting import TAPER_PATHS, WAVE_PATHS
 from motion.formulas.path_ops.chain import RUN_POINTS_MAX

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.effects import bake
+from gpu_renderer.effects.bake import Masking
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot, LayerSnapshot, ParameterValue, ShapeSource, Transform2D
@@ -36,16 +38,16 @@ def rectangle(rows: int = 40, columns: int = 60, margin: int = 12) -> Pixels:
     return pixels
 
 
-def no_masks(*_arguments: object) -> Coverage:
+def no_masks(_paths: object, _raster: MaskRaster) -> Coverage:
     return np.zeros((1, 1), np.uint8)
 
 
 def run(
-    painter: Painter, pixels: Pixels, *effects: EffectSnapshot, masking: object = no_masks, **fields: object
+    painter: Painter, pixels: Pixels, *effects: EffectSnapshot, masking: Masking = no_masks, **fields: object
 ) -> Pixels:
     rows, columns = pixels.shape[:2]
     fields = {"source": ShapeSource("rect", columns, rows, ()), **fields}
-    baked = bake(painter, Raster(pixels, columns, rows), layer(*effects, **fields), masking)  # type: ignore[arg-type]
+    baked = bake(painter, Raster(pixels, columns, rows), layer(*effects, **fields), masking)
     found = Canvas(painter, baked.target, 1.0).pixels().copy()
     painter.pool.give_back(baked.target)
     assert painter.pool.acquired_count == 0

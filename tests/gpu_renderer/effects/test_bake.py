@@ -10,6 +10,7 @@ import pytest
 
 from gpu_renderer.content.contents import Contents
 from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.shape import padding as shape_padding
 from gpu_renderer.effects import Route, bake, baking, every_effect, needs_baking
 from gpu_renderer.effects.canvas import Canvas
@@ -319,11 +320,11 @@ def test_a_layer_without_a_visible_pixel_takes_every_effect(painter: Painter, ef
     assert run(painter, empty, entry(effect), REST).shape == empty.shape
 
 
-def left_half(_paths: object, width: float, height: float, *_rest: object) -> Coverage:
-    coverage = np.zeros((round(height), round(width)), np.uint8)
+def left_half(_paths: object, raster: MaskRaster) -> Coverage:
+    coverage = np.zeros((round(raster.height), round(raster.width)), np.uint8)
     coverage[:, : coverage.shape[1] // 2] = 255
     return coverage
 
 
-def half_coverage(_paths: object, width: float, height: float, *_rest: object) -> Coverage:
-    return np.full((round(height), round(width)), 128, np.uint8)
+def half_coverage(_paths: object, raster: MaskRaster) -> Coverage:
+    return np.full((round(raster.height), round(raster.width)), 128, np.uint8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -263,7 +264,7 @@ def test_a_canvas_on_the_processor_blurs_by_three_boxes_of_whole_pixels() -> Non
         {"masks": (MaskPath("m", "none", ()),)},
     ],
 )
-def test_only_plain_shapes_with_one_effect_blur_by_a_gaussian(painter: Painter, fields: dict[str, object]) -> None:
+def test_only_plain_shapes_with_one_effect_blur_by_a_gaussian(painter: Painter, fields: dict[str, Any]) -> None:
     soft, square = entry("blur", amount=6.0), rectangle(60, 80, 20)
     beyond = 20 - len(canvas_boxes(6.0))
     assert run(painter, square, soft)[30, beyond, 3] == 1
