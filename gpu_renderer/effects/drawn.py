@@ -12,9 +12,9 @@ import numpy.typing as npt
 import skia
 
 from gpu_renderer.effects.contour import contours, runs
-from gpu_renderer.effects.drawing import color4f, draw_label, drawing, drawing_over, polyline, stroke_paint
 from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
+from gpu_renderer.effects.skia_drawing import color4f, draw_label, drawing, drawing_over, polyline, stroke_paint
 from gpu_renderer.effects.values import EffectValues
 from motion.snapshot import ParameterValue
 

@@ -16,11 +16,11 @@ from gpu_renderer.effects import canvas_filters
 from gpu_renderer.effects.blur_passes import box_blurred
 from gpu_renderer.effects.blur_weights import blur_margin_px
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.drawing import color4f, drawing_over, polyline
 from gpu_renderer.effects.glow_pass import GlowPass
 from gpu_renderer.effects.noise import random_numbers
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
+from gpu_renderer.effects.skia_drawing import color4f, drawing_over, polyline
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue

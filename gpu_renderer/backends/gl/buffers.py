@@ -1,71 +1,42 @@
 """Offscreen buffers of a list's layers: content, effects and glows, drawn with OpenGL and cached.
 
 Both backends composite these buffers.
-
-Glows, shadows and wide blurs have no fine detail, so they can be moved by a part of a pixel without a visible change. A
-translatable glow is drawn once in its own coordinates and composited at its layer's position. It depends only on its layer's
-content, so every frame shows the same glow, cached or not.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import planes, quads
-from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget, quad_of, smooth
+from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget, smooth
+from gpu_renderer.backends.gl.layer_glow import LayerGlow, at_home, draw_glow, glow_key, is_translatable
 from gpu_renderer.backends.gl.planes import ProjectedPlane
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.changes import changed
-from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.layer_contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import DisplayList, Layer
-from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Shape, content_quad
-from gpu_renderer.effects import Box, EffectScene, GlowBuffer, LayerBuffer, layer_buffer
+from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image, Shape
+from gpu_renderer.effects import LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
-from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.matrix import Placement
-from gpu_renderer.geometry.region import Rects, Region, shared
+from gpu_renderer.geometry.region import Rects, shared
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import CompositionSource, LayerSnapshot, Transform2D
+from motion.snapshot import CompositionSource
 
 _MATTES = {("alpha", False): 1, ("alpha", True): 2, ("luma", False): 3, ("luma", True): 4}
 """MATTE in shaders/include/matte.glsl."""
 
 DrawList = Callable[[DisplayList, Target, Rects, str], None]
 """Function that draws a list over parts of a target. The string is the cache path."""
-RIM_PX = 3
-"""Width of the transparent rim around content that blurs read."""
-TAIL_SHARE = 0.6
-"""Share of the margin (1.5 sigma) beyond which a glow is too faint to be visible."""
-_HOME = Transform2D(0.0, 0.0)
-_UNBOUNDED = Region(-(1 << 20), -(1 << 20), 1 << 21, 1 << 21)
-
-
-class LayerGlow(NamedTuple):
-    """A layer's glow. The layer cache owns its target."""
-
-    glow: GlowBuffer
-    is_alone: bool
-    """True if only the glow of the layer is visible."""
-    offset: tuple[float, float] = (0.0, 0.0)
-    """Offset of the stack's only shadow from its layer, px."""
-
-    def moved(self, step: Draw, frame: Region) -> LayerGlow:
-        """Return the glow moved to a step's layer."""
-        _, _, right, _, _, down, *_ = step.placement.matrix
-        return self._replace(glow=self.glow.moved(right, down, frame.intersection(frame.displaced(*self.offset))))
 
 
 class LayerBuffers(AbstractContextManager["LayerBuffers"]):
@@ -156,15 +127,15 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
 
     def _glow(self, layer: Layer, cache_path: str) -> LayerGlow | None:
         """Return the layer's translatable glow, or None if the glow cannot be moved."""
-        if not _is_translatable(layer):
+        if not is_translatable(layer):
             return None
         content = self.drawable(layer, cache_path)
         if not isinstance(content, (Image, Shape)):
             return None
-        key, cache_path = _glow_key(layer, content), f"glow:{cache_path}"
+        key, cache_path = glow_key(layer, content), f"glow:{cache_path}"
         made = self._cache.get(
             cache_path, key,
-            lambda: _draw_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
+            lambda: draw_glow(self._painter, layer, content, self._contents.filter(layer.step, self._scene)),
             lambda made: (made.glow.target,),
         )  # fmt: skip
         return made.moved(layer.step, self._scene.frame)
@@ -176,7 +147,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             return ProjectedPlane(layer.step, None if content is None else smooth(content), paint_filter, self._scene)
         # everything that a flattened plane depends on, which excludes the camera
         key = (
-            _at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
+            at_home(layer.step.layer), content if isinstance(content, Image) else None, layer.group,
             bounds.world_scale(layer.step), paint_filter.gain, self._scene.frame, self._scene.color, layer.maps,
         )  # fmt: skip
         cache_path = f"plane:{cache_path}"
@@ -272,73 +243,3 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
             return on_frame(Raster(flat.read(), own.width, own.height, own.padding), mesh)
 
         return self._cache.get(f"mesh:{pixels.layer.id}", pixels, deformed, lambda _: ())
-
-
-def _at_home(layer: LayerSnapshot) -> LayerSnapshot:
-    """Return a layer without its transform, opacity and matte."""
-    return replace(layer, transform=_HOME, opacity=1.0, matte=None, samples=(), ghosts=())
-
-
-def _glow_key(layer: Layer, content: Image | Shape) -> tuple[object, ...]:
-    """Return the cache key of a layer's glow, which excludes the layer's position."""
-    step, scene = layer.step, layer.scene
-    a, b, _, c, d, *_ = step.placement.matrix
-    return _at_home(step.layer), content, a, b, c, d, step.opacity, scene.view_scale, scene.color
-
-
-def _draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Filter) -> LayerGlow:
-    """Return the glow of content that is placed at the frame's corner. The caller owns its target."""
-    step = layer.step
-    a, b, _, c, d, *_ = step.placement.matrix
-    home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
-    target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
-    quads.draw_layer(painter, content, home, target, filter)
-    box = Box(*matrix.extent(quad_of(content, home.placement)))
-    scene = layer.scene
-    where = EffectScene(
-        _UNBOUNDED, box, content.width, content.height, output_scale=scene.view_scale, still_scale=scene.still_scale
-    )
-    baked = effects.needs_baking(home.layer)
-    buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
-    assert buffer.glow is not None, "soft effects make a glow"
-    painter.pool.give_back(buffer.sharp)
-    offsets = effects.shadow_offsets(home.layer.effects, where, after_baking=baked)
-    return LayerGlow(buffer.glow, buffer.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
-
-
-def _is_translatable(layer: Layer) -> bool:
-    """Return True if the effects draw only a soft glow and the frame's edge does not cut the content."""
-    step, scene, content = layer.step, layer.scene, layer.paint
-    placed = step.placement
-    if content is None or step.samples or step.plane is not None or step.layer.mesh is not None:
-        return False
-    if not matrix.is_affine(placed.matrix) or not matrix.finite(placed.matrix):
-        return False
-    where = EffectScene(
-        scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale,
-        still_scale=scene.still_scale,
-    )  # fmt: skip
-    stack, baked = step.layer.effects, effects.needs_baking(step.layer)
-    if not effects.is_movable_glow(stack, where, after_baking=baked):
-        return False
-    region = _bounds(content, placed).grown(RIM_PX)
-    if region.is_empty or region.intersection(scene.frame) != region:
-        return False
-    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
-    if len(offsets) < 2:
-        return True
-    # A shadow that the frame's edge cuts (glow_pass.cast) cannot be moved apart from other glows in the same buffer.
-    margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
-    return not any(_enters_frame(region.grown(margin), scene.frame, *offset) for offset in offsets)
-
-
-def _enters_frame(light: Region, frame: Region, right: float, down: float) -> bool:
-    """Return True if moving a glow by a distance brings hidden parts of it into the frame."""
-    comes_across = (right > 0 and light.x < frame.x) or (right < 0 and light.right > frame.right)
-    comes_down = (down > 0 and light.y < frame.y) or (down < 0 and light.bottom > frame.bottom)
-    return comes_across or comes_down
-
-
-def _bounds(content: Image | Shape, placed: Placement) -> Region:
-    """Return the pixels that content touches, inside the frame or not."""
-    return matrix.bounds(content_quad(content, quad_of(content, placed)), _UNBOUNDED)

@@ -6,8 +6,9 @@ from typing import assert_never
 
 from gpu_renderer.backends.gl import backdrop, footage, planes, quads
 from gpu_renderer.backends.gl.backdrop import Blending
-from gpu_renderer.backends.gl.buffers import LayerBuffers, LayerGlow
+from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import smooth
+from gpu_renderer.backends.gl.layer_glow import LayerGlow
 from gpu_renderer.backends.gl.quads import Batch, Style
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.display_list import bounds, operations, routing
