@@ -19,14 +19,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
-import psutil
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from cluster.embedded import postgres, valkey
-from cluster.local.ray_head import free_port
+from benchmarks.service.api_process import RunningApi, running_api
 from cluster.worker.render_actor import NICENESS
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
@@ -42,7 +40,7 @@ RATES = (150, 250, 350, 450, 600)
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield a row for each rate, alone and then beside a render. Rates rise until the p99 exceeds the limit."""
     seconds = SECONDS / 2 if quick else SECONDS
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as api:
+    with tempfile.TemporaryDirectory() as folder, running_api(Path(folder)) as api:
         headers, job_id = prepared(api.origin, api.settings)
         url = f"{api.origin}/api/v1/renders/{job_id}"
         asyncio.run(polled(url, headers, ASKED_PER_SECOND, 1.0))
@@ -51,7 +49,7 @@ def _rows(quick: bool) -> Iterator[Row]:
             yield from _rising("beside a render", api, url, headers, seconds)
 
 
-def _rising(where: str, api: Served, url: str, headers: dict[str, str], seconds: float) -> Iterator[Row]:
+def _rising(where: str, api: RunningApi, url: str, headers: dict[str, str], seconds: float) -> Iterator[Row]:
     for rate in RATES:
         before = api.processor_seconds()
         row = {"where": f"{where}, {rate}/s", **asyncio.run(polled(url, headers, rate, seconds))}
@@ -90,45 +88,6 @@ def rendering(folder: Path) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
-
-
-class Served(NamedTuple):
-    """A running API."""
-
-    origin: str
-    settings: Settings
-    process: psutil.Process
-
-    def processor_seconds(self) -> float:
-        """Return the processor time that the API's own process has used."""
-        used = self.process.cpu_times()
-        return float(used.user + used.system)
-
-
-@contextmanager
-def served(data: Path) -> Iterator[Served]:
-    """Run the API on servers of its own for the length of a block."""
-    database, cache = postgres.start(data / "postgres"), valkey.start(data / "valkey")
-    port = free_port()
-    chosen = Settings(database_url=database.url, redis_url=cache.url, data_folder=data)
-    environment = os.environ | {
-        "DATABASE_URL": database.url, "REDIS_URL": cache.url, "LOG_LEVEL": "INFO",
-        "AUTOMATION_REQUESTS_PER_MINUTE_PER_IP": "10000000", "AUTOMATION_RENDERS_PER_MINUTE": "10000000", "PYTHONPATH": str(ROOT),
-    }  # fmt: skip
-    command = [sys.executable, "-m", "farm_core.db.migrate", "upgrade"]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
-    serve = [sys.executable, "-m", "api", "--port", str(port), "--data", str(data)]
-    with (data / "api.log").open("wb") as log:
-        server = subprocess.Popen(serve, cwd=ROOT, env=environment, stderr=log)
-    origin = f"http://127.0.0.1:{port}"
-    try:
-        _wait(origin, server)
-        yield Served(origin, chosen, psutil.Process(server.pid))
-    finally:
-        server.terminate()
-        server.wait()
-        cache.stop()
-        database.stop()
 
 
 def prepared(origin: str, settings: Settings) -> tuple[dict[str, str], str]:
@@ -181,18 +140,6 @@ async def _client(
 
 def _held(row: Row) -> bool:
     return bool(row["p99_ms"] < P99_MS_MAX and not row["errors"])
-
-
-def _wait(origin: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        assert server.poll() is None, "the API ended"
-        try:
-            httpx.get(f"{origin}/api/health")
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    raise TimeoutError("the API did not start")
 
 
 _TEMPLATE: dict[str, Any] = {

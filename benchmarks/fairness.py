@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import httpx
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from benchmarks.service.served import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
+from benchmarks.service.farm import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
 from cluster.local.farm import LocalFarm
 
 BATCH_ROWS = 1_000

@@ -18,7 +18,7 @@ import psutil
 
 from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.service.attacks import Hostile, attacking
-from benchmarks.service.served import TITLE_CARD, client_of, imported, local_farm, uploaded
+from benchmarks.service.farm import TITLE_CARD, client_of, imported, local_farm, uploaded
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm
 

@@ -25,8 +25,8 @@ import redis
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.service.farm import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
 from benchmarks.service.processor_time import children_seconds
-from benchmarks.service.served import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
 from farm_core import running
 from farm_core.progress.store import channel
 from gpu_renderer.commands.options import default_session_options

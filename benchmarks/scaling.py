@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from benchmarks.service.served import TITLE_CARD, Rendered, ServedFarm, served_farm
+from benchmarks.service.farm import TITLE_CARD, Rendered, ServedFarm, served_farm
 from cluster.slots import raster_share
 from examples.build import field, title_card
 from examples.documents import Layer, bundle, composition, media, shape, stops, text

@@ -18,7 +18,7 @@ import psutil
 from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.scaling import scene
 from benchmarks.service.cpu_groups import CpuGroups
-from benchmarks.service.served import Rendered, ServedFarm, served_farm
+from benchmarks.service.farm import Rendered, ServedFarm, served_farm
 from cluster.local.machine import BASE_BYTES
 from examples.documents import bundle
 from farm_core.user_error import UserError

@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from benchmarks.service.served import client_of, imported, local_farm, uploaded
+from benchmarks.service.farm import client_of, imported, local_farm, uploaded
 from farm_core.settings import ROOT
 
 WIDTH: Final = 640

@@ -14,9 +14,9 @@ from typing import Final
 import httpx
 import uvloop
 
-from benchmarks.api import served
 from benchmarks.queue import FPS, dependencies_of, job_of, prepare_accounts, seconds_to_complete
 from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.service.api_process import running_api
 from farm_core import redis
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock
@@ -33,7 +33,7 @@ TURNS: Final = 5
 
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield a row without pages and one with them, each the median of turns that alternate."""
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder, served(Path(folder)) as api:
+    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder, running_api(Path(folder)) as api:
         yield from uvloop.run(_measured(api.origin, api.settings, Path(folder), SEGMENTS // 4 if quick else SEGMENTS))
 
 

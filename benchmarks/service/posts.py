@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import psycopg
 
-from benchmarks.api import served
+from benchmarks.service.api_process import running_api
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
@@ -25,7 +25,7 @@ def posted(folder: Path, database_url: str, account_id: str, template_id: str, r
     """
     with psycopg.connect(libpq_url(database_url), autocommit=True) as connection:
         connection.execute("UPDATE accounts SET plan = 'unlimited' WHERE id = %s", [account_id])
-    with served(folder) as api:
+    with running_api(folder) as api:
         token = tokens.issue(farm_secret(api.settings), account_id, TOKEN_SECONDS)
         with httpx.Client(base_url=f"{api.origin}/api/v1", headers={"Authorization": f"Bearer {token}"}) as client:
             times = [_milliseconds(client, template_id) for _ in range(WARM_POSTS + rounds)]
