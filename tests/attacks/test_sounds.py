@@ -25,7 +25,8 @@ from farm_core.progress.writer import ProgressWriter
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from gpu_renderer import sound
-from gpu_renderer.sound import AnalysedSounds, JobSound, decoded
+from gpu_renderer.content.media.sound_file import decoded
+from gpu_renderer.sound import AnalysedSounds, JobSound
 from motion.build import build
 from motion.notices import of_lines
 from scheduler.ports import AssemblyAssignment, Ended, VideoFormat

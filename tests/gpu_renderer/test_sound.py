@@ -20,10 +20,11 @@ import numpy.typing as npt
 import pytest
 
 from farm_core.__main__ import main
-from gpu_renderer import sound
 from gpu_renderer.commands.options import FONTS
+from gpu_renderer.content.media import sound_file
+from gpu_renderer.content.media.sound_file import decoded, stated_seconds
 from gpu_renderer.encode.sound_track import pcm16, write_wav
-from gpu_renderer.sound import AnalysedSounds, JobSound, decoded, stated_seconds
+from gpu_renderer.sound import AnalysedSounds, JobSound
 from motion.build import build
 from motion.notices import of_lines
 from tests.descriptors import descriptors_left
@@ -229,7 +230,7 @@ def test_a_sound_is_not_left_out_because_the_disk_is_full(tmp_path: Path) -> Non
 
 def test_a_long_sound_leaves_space_for_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, measured = write_wave(tmp_path / "a.wav", sine(1000, 3.0)), shutil.disk_usage
-    monkeypatch.setattr(sound, "CHECKED_BYTES", 2 * RATE * 4)
+    monkeypatch.setattr(sound_file, "CHECKED_BYTES", 2 * RATE * 4)
     for free, is_refused in ((900_000_000, True), (1_100_000_000, False)):
         usage = measured(tmp_path)._replace(total=20_000_000_000, free=free)
         monkeypatch.setattr(shutil, "disk_usage", lambda _, usage=usage: usage)

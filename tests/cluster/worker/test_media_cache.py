@@ -23,7 +23,7 @@ from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from gpu_renderer import sound
+from gpu_renderer.content.media import sound_file
 from scheduler.ports import Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer.documents import document, layer, track
 from tests.gpu_renderer.test_sound import RATE, sine, write_wave
@@ -139,10 +139,10 @@ def test_a_disk_without_its_reserve_is_no_fault_of_a_long_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, kind: FailureKind
 ) -> None:
     path, usage = write_wave(tmp_path / "a.wav", sine(1000, 3.0)), shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(sound, "CHECKED_BYTES", 0)
+    monkeypatch.setattr(sound_file, "CHECKED_BYTES", 0)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=20_000_000_000, free=800_000_000))
     with pytest.raises(OSError, match="No space left") as found:
-        sound.decoded(path, tmp_path / "scratch", 0.0, float("inf"))
+        sound_file.decoded(path, tmp_path / "scratch", 0.0, float("inf"))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=20_000_000_000, free=free_bytes))
     assert failure_of(found.value, "w").kind is kind
 
