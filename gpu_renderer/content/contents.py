@@ -17,8 +17,8 @@ from gpu_renderer.content.media.library import MediaLibrary
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster, UnitRect, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played
+from gpu_renderer.content.text.character_planes import with_character_planes
 from gpu_renderer.content.text.families import FontChain, Fonts, Style
-from gpu_renderer.content.text.glyph_layout import with_character_planes
 from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector.mask import MaskRaster, mask_coverage, part_of

@@ -19,7 +19,7 @@ import skia
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import MASK_MAX_PX, Fonts, drawn_size
-from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, path_vertices
+from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places
 from gpu_renderer.content.text.glyph_raster import (
     Placed,
     draw_color_glyphs,
@@ -31,6 +31,7 @@ from gpu_renderer.content.text.glyph_raster import (
 )
 from gpu_renderer.content.text.lines import chain_of, measured_box, placed_lines
 from gpu_renderer.content.text.shaping import Glyph, shaped
+from gpu_renderer.content.text.text_path import path_vertices
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import blurred_part, filter_margin
 from gpu_renderer.content.vector.paints import solid, tinted

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.text.glyph_layout import with_character_planes
+from gpu_renderer.content.text.character_planes import with_character_planes
 from gpu_renderer.content.text.lines import line_width, measured_box
 from gpu_renderer.display_list.compile import compiled
 from gpu_renderer.display_list.graph import DepthGroup

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from gpu_renderer.content.text.glyph_layout import ArcPath, GlyphPlace, glyph_places, glyph_styles
+from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places, glyph_styles
 from gpu_renderer.content.text.lines import line_width, measured_box
+from gpu_renderer.content.text.text_path import ArcPath
 from gpu_renderer.content.text.text_raster import fill_color, padding, spread
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose, PathPoint, TextPath, TextRun, TextSource, TextStyle
