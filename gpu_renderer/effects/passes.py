@@ -204,8 +204,10 @@ def _one_pass(
 
 
 def _common_uniforms(scene: EffectScene) -> dict[str, UniformValue]:
+    width, height = float(scene.frame.width), float(scene.frame.height)
     return {
-        "u_frame_size": (float(scene.frame.width), float(scene.frame.height)),
+        "u_frame_size": (width, height),
+        "u_pixel_size": (1.0 / width, 1.0 / height),
         "u_box": tuple(map(float, scene.layer_box)),
         "u_layer_size": scene.sides,
         "u_mirrored": int(scene.mirrored),

@@ -35,6 +35,14 @@ class GpuIdentity:
         """True if OpenGL runs on the processor."""
         return any(name in self.renderer.lower() for name in SOFTWARE_RENDERERS)
 
+    @property
+    def keeps_first_sampling(self) -> bool:
+        """True if a sequence of draw calls without a flush runs for each pixel or each sample like its first call.
+
+        Mesa's driver zink does so, at least up to 22.3. OpenGL lets each program choose.
+        """
+        return self.renderer.startswith("zink")
+
 
 def create_context(device_index: int | None = None, raster_threads: int | None = None) -> moderngl.Context:
     """Return a new headless context on the EGL device, the driver's first one if None.
@@ -81,6 +89,7 @@ class Calls:
             raise GpuUnavailable(f"{LIBRARY}: {error}") from error
         self._address_of.restype, self._address_of.argtypes = c_void_p, (c_char_p,)
         self.finish = self._found("glFinish", None)
+        self.flush = self._found("glFlush", None)
         self._fence_sync = self._found("glFenceSync", c_void_p, c_uint, c_uint)
         self._wait_sync = self._found("glClientWaitSync", c_uint, c_void_p, c_uint, c_uint64)
         self._delete_sync = self._found("glDeleteSync", None, c_void_p)

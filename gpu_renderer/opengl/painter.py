@@ -91,7 +91,8 @@ class Painter:
         self.context = context
         self.thread_count = max(1, ((os.cpu_count() or 1) if raster_threads is None else raster_threads) // 2)
         """Threads that can work on a frame's pixels if OpenGL runs on the processor. The encoder runs beside them."""
-        self.is_software = identity(context).is_software
+        driver = identity(context)
+        self.is_software = driver.is_software
         """True for Mesa's rasteriser. It waits inside reading calls, and does not wait when it copies."""
         self.programs = Programs(context, flat_uniforms=self.is_software if flat_uniforms is None else flat_uniforms)
         self.pool = TargetPool(context)
@@ -105,6 +106,7 @@ class Painter:
         """True if a fragment shader can read the pixel that it writes."""
         self.can_place_samples = "GL_ARB_sample_shading" in context.extensions
         """True if a fragment shader can write the depth of each sample."""
+        self._keeps_first_sampling = driver.keeps_first_sampling
         self.half_store = half_store(self) if joins_passes else None
         """STORE of include/stored.glsl for joined passes on half-float targets, or None to join no passes.
 
@@ -226,6 +228,11 @@ class Painter:
         """Wait for pending drawing, in a call that lets other threads run. Call it before a read that would block."""
         if self.is_software:
             self.calls.finish()
+
+    def begin_samples(self) -> None:
+        """Let the next shaders run for each sample. Call it after others have drawn into the same framebuffer."""
+        if self._keeps_first_sampling:
+            self.calls.flush()
 
     def end_frame(self) -> None:
         """Free textures and targets above their budgets, and GPU objects without references."""

@@ -101,6 +101,9 @@ vec4 content(vec2 unit) {
 #ifdef GAIN
     texel.rgb *= u_gain;
 #endif
+#if CONTENT == 0 && defined(TABLES) && !defined(MATRIX) && !defined(ACES)
+    return vec4(tabled(texel.rgb), texel.a);  // steep tables amplify the rounding of a conversion to linear light and back
+#else
 #if CONTENT == 0
     texel.rgb = srgb_to_linear(texel.rgb);
 #endif
@@ -108,6 +111,7 @@ vec4 content(vec2 unit) {
     texel.rgb = to_aces_cg(texel.rgb);
 #endif
     return graded(texel);
+#endif
 #endif
 }
 

@@ -28,7 +28,7 @@ void main() {
     vec2 base = vec2((0.5 + u_base_x / size.x) * aspect, 1.0 + u_base_y / size.y);
     float len = max(1e-6, distance(base, top)), radius = len / theta;
     vec2 d = (base - top) / len, n = vec2(-d.y, d.x), v = place() / size.y - top;
-    float a = dot(v, d), b = side * dot(v, n), w = atan(a, radius - b) / theta, along = a, across = b;
+    float a = dot(v, d), b = side * dot(v, n), w = angle_of(vec2(radius - b, a)) / theta, along = a, across = b;
     if (w >= 0.0 && w <= 1.0) {
         along = len * profile(w);
         across = radius - length(vec2(a, radius - b));

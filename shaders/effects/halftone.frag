@@ -59,7 +59,7 @@ void main() {
         put_erased();
         return;
     }
-    vec2 r = on_screen(q - 0.5), index = floor(r / cell()), middle = (index + 0.5) * cell();
+    vec2 r = on_screen(q - 0.5), index = quotient(r, vec2(cell())), middle = (index + 0.5) * cell();
     vec4 mean = mean_of(index);
     if (mean.a == 0.0) {  // a cell without taps leaves its pixels unchanged
         put_through();

@@ -21,7 +21,7 @@ float strength(float share, float opacity) {
 
 // Light of the three nearest rays at an offset from the lamp. The longest ray has length `longest`.
 vec3 rays(vec2 away, float longest, float opacity) {
-    float distance_ = length(away), angle = atan(away.y, away.x), half_width = 0.35 * u_arc / float(u_count);
+    float distance_ = length(away), angle = angle_of(away), half_width = 0.35 * u_arc / float(u_count);
     vec3 light = vec3(0.0);
     if (distance_ >= longest) return light;
     float offset = mod(angle - radians(u_rotation) + PI, 2.0 * PI) - PI;

@@ -19,17 +19,17 @@ vec2 blocks() {
 // Block of this pixel by equal division, although its whole-number bounds may not contain the pixel. On a canvas it is
 // the block whose bounds contain the pixel, as in baked/blocks.frag.
 vec2 own_block() {
-    vec2 block = floor(place() * blocks() / size());
+    vec2 block = quotient(place() * blocks(), size());
 #ifdef BAKED
     vec2 p = floor(place());
-    block -= vec2(lessThan(p, floor(block * size() / blocks())));
-    block += vec2(greaterThanEqual(p, floor((block + 1.0) * size() / blocks())));
+    block -= vec2(lessThan(p, quotient(block * size(), blocks())));
+    block += vec2(greaterThanEqual(p, quotient((block + 1.0) * size(), blocks())));
 #endif
     return block;
 }
 
 vec4 taps_of(vec2 block) {
-    vec2 low = floor(block * size() / blocks()), high = floor((block + 1.0) * size() / blocks());
+    vec2 low = quotient(block * size(), blocks()), high = quotient((block + 1.0) * size(), blocks());
     vec4 sum = vec4(0.0);
     for (int m = 0; m < 16; m++) sum += sampled(mix(low, high, (vec2(m % 4, m / 4) + 0.5) / 4.0));
     return sum / 16.0;
@@ -41,7 +41,7 @@ void main() {
 #else
     vec2 block = own_block();  // there is no inside test
     if (u_sharp_colors) {
-        vec2 low = floor(block * size() / blocks()), high = floor((block + 1.0) * size() / blocks());
+        vec2 low = quotient(block * size(), blocks()), high = quotient((block + 1.0) * size(), blocks());
         vec2 middle = min(size() - 1.0, floor(0.5 * (low + high))) + 0.5;
         put(sampled(middle));
         return;

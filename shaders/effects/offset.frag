@@ -22,7 +22,7 @@ vec4 shifted(vec2 q) {
 }
 #else
 vec4 shifted(vec2 q) {
-    return encoded_at(mod(q + 0.5 * extent(), extent()));
+    return encoded_at(remainder(q + 0.5 * extent(), extent()));
 }
 #endif
 

@@ -23,7 +23,7 @@ void main() {
     vec2 tilted = turned(vec2(p.y, z), -radians(u_rotate_x));
     vec2 spun = turned(vec2(tilted.y, p.x), radians(u_rotate_y) * -1.0);
     float x = spun.y, depth = spun.x;
-    float s = fract(0.5 + atan(x, depth) / (2.0 * PI)), t = clamp(0.5 - arcsine(clamp(tilted.x, -1.0, 1.0)) / PI, 0.0, 1.0);
+    float s = fract(0.5 + angle_of(vec2(depth, x)) / (2.0 * PI)), t = clamp(0.5 - arcsine(clamp(tilted.x, -1.0, 1.0)) / PI, 0.0, 1.0);
     vec4 c = frame_at(vec2(s, t) * u_frame_size);
     put(vec4(c.rgb * srgb_to_linear(u_light_color.rgb) * mix(1.0, z, u_shading / 100.0), c.a));
 }

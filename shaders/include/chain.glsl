@@ -11,6 +11,7 @@
 #include "formulas.glsl"
 
 uniform vec2 u_frame_size;
+uniform vec2 u_pixel_size;  // 1 / u_frame_size, which graphics cards round
 uniform vec4 u_box;
 uniform vec2 u_layer_size;
 uniform bool u_mirrored;
@@ -34,8 +35,7 @@ vec2 position() {
 
 vec2 uv() {
     // by the reciprocal, like interpolated coordinates: hashes depend on their last bits
-    EXACT vec2 pixel_size = 1.0 / u_frame_size;
-    EXACT vec2 fractions = position() * pixel_size;
+    EXACT vec2 fractions = position() * u_pixel_size;
     return fractions;
 }
 

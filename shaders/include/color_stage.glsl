@@ -19,10 +19,16 @@ vec3 to_aces_cg(vec3 c) {
 #ifdef TABLES
 // Returns the table's value for an encoded level of a channel: linear between its entries at 256 times the level. As in
 // the reference, half a texel is missing, so the value is up to half a level off. In float, see texels.glsl.
-float tabled(float level, int channel) {
+float table_value(float level, int channel) {
     float at = level * 256.0 - 0.5, low = floor(at);
     float below = texelFetch(u_grade_table, ivec2(clamp(int(low), 0, 255), 0), 0)[channel];
     return mix(below, texelFetch(u_grade_table, ivec2(clamp(int(low) + 1, 0, 255), 0), 0)[channel], at - low);
+}
+
+// Returns the linear colour for an encoded one.
+vec3 tabled(vec3 encoded) {
+    vec3 e = clamp(encoded, 0.0, 1.0);
+    return srgb_to_linear(vec3(table_value(e.r, 0), table_value(e.g, 1), table_value(e.b, 2)));
 }
 #endif
 
@@ -31,8 +37,7 @@ vec4 graded(vec4 c) {
     c.rgb = clamp(u_grade_matrix * c.rgb + u_grade_offset, 0.0, 1.0);
 #endif
 #ifdef TABLES
-    vec3 e = clamp(linear_to_srgb(c.rgb), 0.0, 1.0);
-    c.rgb = srgb_to_linear(vec3(tabled(e.r, 0), tabled(e.g, 1), tabled(e.b, 2)));
+    c.rgb = tabled(linear_to_srgb(c.rgb));
 #endif
     return c;
 }

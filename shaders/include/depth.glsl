@@ -18,6 +18,7 @@ float depth_of(mat3 triangle, vec2 pixel, vec2 at) {
 float sample_depth() {
     vec2 pixel = vec2(floor(v_frame.x), u_depth_one[1].z - 1.0 - floor(v_frame.y));
     vec2 at = (gl_SamplePosition - 0.5) * vec2(-1.0, 1.0);
-    vec3 place = vec3(pixel + gl_SamplePosition, 1.0);
-    return depth_of(dot(u_depth_one[2], place) > 0.0 ? u_depth_one : u_depth_other, pixel, at);
+    vec2 place = pixel + gl_SamplePosition;
+    EXACT float side = u_depth_one[2].x * place.x + u_depth_one[2].y * place.y + u_depth_one[2].z;
+    return depth_of(side > 0.0 ? u_depth_one : u_depth_other, pixel, at);
 }

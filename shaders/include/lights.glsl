@@ -69,13 +69,14 @@ void add_light(inout Shading at, int kind, int falloff, vec3 color, vec3 place, 
     }
     at.diffuse += color * strength * facing(cosine);
 #ifdef SPECULAR
-    float h = facing(dot(u_normal, normalize(l + at.to_eye)));
+    vec3 halfway = l + at.to_eye;  // has no direction if the light is exactly opposite
+    float h = halfway == vec3(0.0) ? 0.0 : facing(dot(u_normal, normalize(halfway)));
     at.specular += color * strength * pow(h, u_material.y);
 #endif
 }
 
-#define LIGHT(i, kind, falloff) \
-    add_light(at, kind, falloff, u_light_colors[i], u_light_places[i], u_light_aims[i], u_light_shapes[i]);
+// On one line, because GLSL 3.30 has no line continuation.
+#define LIGHT(i, kind, falloff) add_light(at, kind, falloff, u_light_colors[i], u_light_places[i], u_light_aims[i], u_light_shapes[i]);
 
 vec3 lit(vec3 base, vec2 unit) {
     vec3 p = u_origin + unit.x * u_across + unit.y * u_down;

@@ -22,7 +22,7 @@ DRIVERS: dict[str, dict[str, str]] = {
     "zink": {"MESA_LOADER_DRIVER_OVERRIDE": "zink", "LIBGL_ALWAYS_SOFTWARE": "1"},
 }
 SHARE_MAX = 0.001
-WITHOUT_SAMPLES = {"softpipe": ("space/", "text/per-character")}
+WITHOUT_SAMPLES = {"softpipe": ("space/", "text/per-character", "text/letters-in-one-plane")}
 """Cases that this driver draws with jagged edges, because it lacks multisampling, which OpenGL 3.3 requires."""
 
 

@@ -14,6 +14,7 @@ from PIL import Image
 
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.documents import document, layer
@@ -64,6 +65,17 @@ def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:
     assert 2 <= len(levels) <= 5
 
 
+def test_a_steep_table_gives_the_same_levels_with_both_backends() -> None:
+    levels = np.arange(256, dtype=np.uint8).reshape(16, 16)
+    params = {"gamma": 3.82, "pedestal": 0.06, "gain": 9.64, "blueGamma": 1.2, "bluePedestal": -0.45, "blueGain": 1.07}
+    steep = picture("steep", levels, width=150, height=80)
+    effect = {"id": "fx", "type": "gamma-pedestal-gain", "params": params}
+    steep["components"].append({"id": "steep-fx", "type": "fx", "props": {"effects": [effect]}})
+    one, other = (still(document(steep), Optimisations(native_kernels=on)).astype(int) for on in (True, False))
+    assert len(np.unique(one[..., 2])) > 5
+    assert np.abs(one - other).max() <= 1
+
+
 def ramp() -> dict[str, Any]:
     """Return a picture of two pixels over the whole frame: a ramp between the centres of its halves."""
     return picture("ramp", np.array([[DARK, LIGHT]], np.uint8), width=COLUMNS, height=90)
@@ -100,10 +112,10 @@ def rounded_in_linear_light() -> npt.NDArray[np.int64]:
     return np.floor(shown * 255 + 0.5).astype(np.int64)
 
 
-def still(record: dict[str, Any]) -> npt.NDArray[np.uint8]:
+def still(record: dict[str, Any], drawing: Optimisations | None = None) -> npt.NDArray[np.uint8]:
     opened = read_document(json.dumps(record).encode())
     with (
-        RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as session,
+        RenderSession(SessionOptions(FontFolders(FONTS), drawing=drawing or Optimisations())) as session,
         session.open(opened, Output(), lambda src: None) as job,
     ):
         return np.array(session.still(job, 0))

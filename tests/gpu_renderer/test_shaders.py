@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import moderngl
+import numpy as np
 import pytest
 
 import shaders
@@ -91,8 +92,11 @@ def test_a_shader_that_reads_in_place_compiles_where_the_driver_can(painter: Pai
         painter.programs.get(file, FULLSCREEN, IN_PLACE=1, **defines)
 
 
-def test_the_shader_of_planes_compiles(painter: Painter) -> None:
-    painter.programs.get("compositing/quad.frag", "space/plane.vert", CONTENT=1, SAMPLES=0)
+@pytest.mark.parametrize("flat_uniforms", [False, True])
+def test_the_shader_of_planes_compiles(painter: Painter, flat_uniforms: bool) -> None:
+    programs = Programs(painter.context, flat_uniforms=flat_uniforms)
+    for defines in ({}, {"SAMPLE_DEPTH": 1}) if painter.can_place_samples else ({},):
+        programs.get("compositing/quad.frag", "space/plane.vert", CONTENT=1, SAMPLES=0, FLIPPED=1, **defines)
 
 
 @pytest.mark.parametrize("flat_uniforms", [False, True])
@@ -106,6 +110,37 @@ def test_the_shader_of_quads_compiles(painter: Painter, flat_uniforms: bool) -> 
 @pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])
 def test_a_shader_says_what_it_is_for(file: str) -> None:
     assert shaders.text(file).startswith("//"), f"{file} begins without a comment"
+
+
+@pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])
+def test_a_shader_has_no_line_continuation(file: str) -> None:
+    """GLSL has them from version 4.20 on. Some drivers accept them in older versions, others do not."""
+    assert not any(line.endswith("\\") for line in shaders.text(file).splitlines())
+
+
+@pytest.mark.parametrize("error", ["", " * (1.0 - 1.2e-7)", " * (1.0 + 1.2e-7)"])
+def test_a_multiple_has_a_whole_quotient_on_drivers_that_round_quotients(painter: Painter, error: str) -> None:
+    formulas = shaders.text("include/formulas.glsl")
+    assert "= floor(a / b);" in formulas
+    rounding = formulas.replace("= floor(a / b);", f"= floor((a / b){error});")
+    side = 256
+    program = painter.context.program(
+        vertex_shader=f"{shaders.VERSION}\n{shaders.text(FULLSCREEN)}",
+        fragment_shader=f"{shaders.VERSION}\n{rounding}\nout vec4 o; void main() {{ vec2 p = floor(gl_FragCoord.xy) + 1.0;"
+        "vec2 a = p.x * p.y - vec2(0.0, 0.25); o = vec4(quotient(a, p.xx), remainder(a, p.xx)); }",
+    )
+    target = painter.context.framebuffer([painter.context.texture((side, side), 4, dtype="f4")])
+    whole = painter.context.buffer(np.float32([0.0, 0.0, 2.0, 2.0]).tobytes())
+    target.use()
+    painter.context.disable(moderngl.BLEND)
+    painter.context.vertex_array(program, [(whole, "4f /i", "i_part")]).render(moderngl.TRIANGLES, vertices=3)
+    found = np.frombuffer(target.read(components=4, dtype="f4"), np.float32).reshape(side, side, 4)
+    painter.pool.bind_lasting()
+    divisors, quotients = np.meshgrid(np.arange(1, side + 1), np.arange(1, side + 1))
+    assert np.array_equal(found[..., 0], quotients)
+    assert np.array_equal(found[..., 1], quotients - 1)
+    assert np.array_equal(found[..., 2], np.zeros((side, side)))
+    assert np.array_equal(found[..., 3], divisors - 0.25)
 
 
 def test_the_full_screen_triangle_is_there() -> None:

@@ -113,6 +113,8 @@ def _draw_depth_tested(
         framebuffer.use()  # resets the scissor, which would also clip the clear and the blit
         framebuffer.clear(depth=1.0)
         painter.draw("copy.frag", buffer, textures={"u_source": into}, defines={"FLIPPED": 1})
+        if depths:
+            painter.begin_samples()
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "<="
         try:

@@ -12,7 +12,7 @@ void main() {
     int seed = int(floor(u_seed));
     float jitter_max = 0.5 * grid * u_scatter / 100.0;
     // Of the 3 x 3 nearest cells, those whose ball can touch this pixel.
-    ivec2 cell = ivec2(floor(vec2(pixel()) / grid));
+    ivec2 cell = ivec2(quotient(vec2(pixel()), vec2(grid)));
     vec2 in_cells = place() / grid - 0.5, margin = vec2((radius + abs(jitter_max) + 0.01) / grid);
     ivec2 low = max(cell - 1, ivec2(ceil(in_cells - margin))), high = min(cell + 1, ivec2(floor(in_cells + margin)));
     vec4 shown = vec4(0.0);

@@ -8,7 +8,7 @@ uniform float u_randomness, u_density;        // percent
 
 void main() {
     float cell_size = max(1.0, floor(u_cell_size + 0.5));
-    ivec2 cell = ivec2(floor(vec2(pixel()) / cell_size));
+    ivec2 cell = ivec2(quotient(vec2(pixel()), vec2(cell_size)));
     float angle = u_stroke_angle + (2.0 * h2(cell.x, cell.y) - 1.0) * u_randomness / 100.0 * 180.0;
     float length_ = clamp(floor(u_stroke_length + 0.5), 1.0, 32.0);
     int margin = int(max(1.0, floor(length_ * (0.4 + 0.6 * h2(cell.y, cell.x)) + 0.5)));

@@ -7,7 +7,7 @@ uniform float u_flip_order;  // 0 right, 1 left, 2 down, 3 up, 4 outwards
 float keep() {
     if (progress() >= 1.0) return 0.0;  // also on the middle line of each card
     vec2 cards = max(vec2(1.0), floor(vec2(u_columns, u_rows) + 0.5));
-    vec2 at = vec2(pixel()) * cards / extent(), card = floor(at), part = at - card - 0.5;
+    vec2 at = vec2(pixel()) * cards, card = quotient(at, extent()), part = at / extent() - card - 0.5;
     vec2 place_of_card = card / max(cards - 1.0, 1.0);
     int order = int(floor(u_flip_order + 0.5));
     float rank = order == 0 ? place_of_card.x

@@ -10,7 +10,7 @@ uniform bool u_invert;
 
 void main() {
     vec2 p = vec2(pixel());
-    ivec2 cell = ivec2(floor(p / u_cell));
+    ivec2 cell = ivec2(quotient(p, vec2(u_cell)));
     float first = 1e9, second = 1e9;
     for (int k = 0; k < 9; k++) {
         ivec2 c = cell + ivec2(k % 3, k / 3) - 1;

@@ -10,8 +10,8 @@ uniform vec4 u_color_b;
 uniform float u_opacity;
 
 void main() {
-    vec2 cell = max(vec2(1.0), vec2(u_width, u_height)), origin = mod(vec2(u_anchor_x, u_anchor_y), cell) - cell;
-    vec2 low = floor(v_frame), first = floor((low - origin) / cell);
+    vec2 cell = max(vec2(1.0), vec2(u_width, u_height)), origin = remainder(vec2(u_anchor_x, u_anchor_y), cell) - cell;
+    vec2 low = floor(v_frame), first = quotient(low - origin, cell);
     vec4 c = texelFetch(u_source, pixel(), 0);
     float opacity = clamp(u_opacity / 100.0, 0.0, 1.0);
     for (int k = 0; k < 4; k++) {

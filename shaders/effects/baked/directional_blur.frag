@@ -19,7 +19,8 @@ float covered(vec2 q) {
 
 // The weights 1 - |k| / (n + 1) add up to n + 1.
 float weight_of(float k, float n) {
-    return floor(255.0 * (1.0 - abs(k) / (n + 1.0)) / (n + 1.0) + 0.5);
+    float steps = n + 1.0;  // in whole numbers, because weights can lie halfway between two bytes
+    return quotient(510.0 * (steps - abs(k)) + steps * steps, 2.0 * steps * steps);
 }
 
 void main() {

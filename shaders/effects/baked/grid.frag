@@ -13,7 +13,7 @@ uniform float u_opacity;
 float covered(float low, float pitch, float anchor, float side, float steps) {
     // Thinner lines may leave the far edge uncovered, because none begins beyond it.
     if (u_thickness >= 2.0 * pitch) return 1.0;
-    float start = mod(anchor, pitch), nudge = mod(floor(u_thickness + 0.5), 2.0) == 1.0 ? 0.5 : 0.0, sum = 0.0;
+    float start = anchor - quotient(anchor, pitch) * pitch, nudge = mod(floor(u_thickness + 0.5), 2.0) == 1.0 ? 0.5 : 0.0, sum = 0.0;
     float nearest = floor((low - start) / pitch + 0.5), around = 2.0;
     for (float k = max(0.0, nearest - around); k <= nearest + around; k++) {
         float at = start + k * pitch;

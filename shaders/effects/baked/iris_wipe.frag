@@ -12,7 +12,7 @@ float keep() {
     float outer = progress() * length(max(middle, extent() - middle));
     float feather = max(0.001, u_feather), n = floor(u_iris_points + 0.5), far = length(d);
     if (n >= 3.0) {
-        float slot = 2.0 * PI / n, angle = atan(d.y, d.x) - radians(u_rotation);
+        float slot = 2.0 * PI / n, angle = angle_of(d) - radians(u_rotation);
         far *= cos(angle - slot * floor(angle / slot + 0.5)) / cos(PI / n);
     }
     float share = ramp(outer - feather, outer + feather, far);

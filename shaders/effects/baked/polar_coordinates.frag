@@ -9,7 +9,7 @@ vec2 source(vec2 q) {
     float far = length(center());
     vec2 from;
     if (u_conversion < 1.0) {
-        float turn = mod(atan(d.x, -d.y) / (2.0 * PI), 1.0);
+        float turn = mod(angle_of(vec2(-d.y, d.x)) / (2.0 * PI), 1.0);
         from = extent() * vec2(turn, length(d) / far);
     } else {
         float angle = 2.0 * PI * q.x / extent().x;

@@ -10,7 +10,7 @@ float keep() {
     if (progress() >= 1.0) return 0.0;  // also at the angle where the hand started
     vec2 d = place() - center() - vec2(u_center_x, u_center_y);
     float turn = 2.0 * PI;
-    float angle = mod(atan(d.x, -d.y) - radians(u_start_angle), turn);
+    float angle = mod(angle_of(vec2(-d.y, d.x)) - radians(u_start_angle), turn);
     float swept = turn * progress() * (u_wipe >= 2.0 ? 0.5 : 1.0);
     float clockwise = swept - angle, counter = swept - (turn - angle);
     float into = u_wipe >= 2.0 ? max(clockwise, counter) : u_wipe >= 1.0 ? counter : clockwise;

@@ -4,8 +4,8 @@
 #include "canvas.glsl"
 
 void main() {
-    ivec2 low = ivec2(floor(floor(v_frame) * u_canvas_size / u_region.zw));
-    ivec2 high = max(ivec2(floor((floor(v_frame) + 1.0) * u_canvas_size / u_region.zw)), low + 1);
+    ivec2 low = ivec2(quotient(floor(v_frame) * u_canvas_size, u_region.zw));
+    ivec2 high = max(ivec2(quotient((floor(v_frame) + 1.0) * u_canvas_size, u_region.zw)), low + 1);
     vec4 sum = vec4(0.0);
     for (int y = low.y; y < high.y; y++) {
         for (int x = low.x; x < high.x; x++) {

@@ -6,7 +6,7 @@ uniform float u_depth;                 // percent
 
 void main() {
     float thick = max(2.0, floor(u_thickness + 0.5)), period = thick + max(0.0, floor(u_spacing + 0.5));
-    vec2 q = vec2(pixel()), cell = floor(q / period), part = q - cell * period;
+    vec2 q = vec2(pixel()), cell = quotient(q, vec2(period)), part = q - cell * period;
     bool upright = part.x < thick, level = part.y < thick;
     if (!upright && !level) {
         put_erased();

@@ -24,8 +24,8 @@ EFFECTS = every_effect()
 BY_ID = pytest.mark.parametrize("effect", EFFECTS, ids=lambda effect: effect.id)
 # Uniforms that passes set in addition to an effect's parameters.
 PASS_UNIFORMS = {
-    "u_region", "u_source", "u_source_region", "u_frame_size", "u_box", "u_layer_size", "u_mirrored", "u_length_scale",
-    "u_canvas_size", "u_is_image",
+    "u_region", "u_source", "u_source_region", "u_frame_size", "u_pixel_size", "u_box", "u_layer_size", "u_mirrored",
+    "u_length_scale", "u_canvas_size", "u_is_image",
 }  # fmt: skip
 
 
