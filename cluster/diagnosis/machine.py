@@ -16,6 +16,7 @@ from cluster.local.machine import Machine, TooFewThreads, TooLittleMemory, this_
 from cluster.worker import landlock
 from cluster.worker.egl_devices import device_index, egl_devices
 from farm_core.settings import Settings
+from gpu_renderer.backends.gl.planes import SAMPLES
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
@@ -37,6 +38,7 @@ KERNELS = (
     f"{shlex.quote(sys.executable)} -m pip install --no-deps ./native, then see its message."
 )
 MESA = "Install Mesa's software driver: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri."
+OLD_DRIVER = "Update the driver of the device, or set GL_SOFTWARE=true to draw with Mesa's software driver."
 NVIDIA_EGL = (
     "Install the driver's GL libraries (libnvidia-gl), and check /usr/share/glvnd/egl_vendor.d/10_nvidia.json. In a container "
     "set NVIDIA_DRIVER_CAPABILITIES=graphics,video,compute,utility and use the NVIDIA runtime."
@@ -104,10 +106,11 @@ def _drawing(settings: Settings, gpus: list[str]) -> Iterator[Finding]:
         index = device_index(0 if gpus else None, software=settings.gl_software)
         context = create_context(index)
     except GpuUnavailable as error:
-        yield Finding("drawing", "bad", f"no OpenGL context ({error})", MESA)
+        yield Finding("drawing", "bad", str(error), OLD_DRIVER if egl_devices() else MESA)
         return
     yield _drawn_by(identity(context), settings, gpus)
     painter = Painter(context)
+    yield _samples(painter)
     yield _colours(painter)
     if painter.is_software:
         yield _finishing()
@@ -123,6 +126,17 @@ def _drawn_by(drawn_by: GpuIdentity, settings: Settings, gpus: list[str]) -> Fin
     if gpus and not settings.gl_software:
         return Finding("drawing", "poor", f"SOFTWARE, although there is a GPU: {fact}", NVIDIA_EGL)
     return Finding("drawing", "poor", f"software, on the processor: {fact}", "A GPU draws many times faster.")
+
+
+def _samples(painter: Painter) -> Finding:
+    """Report if the driver lacks a feature without which planes in space are drawn less exactly."""
+    if painter.context.max_samples < SAMPLES:
+        fact = f"the driver lacks {SAMPLES} samples a pixel: planes in space that hide one another have jagged edges"
+    elif not painter.can_place_samples:
+        fact = "the driver lacks GL_ARB_sample_shading: planes that lie in one plane in space can hide other pixels"
+    else:
+        return Finding("samples", "good", f"{SAMPLES} samples a pixel, each with its own depth")
+    return Finding("samples", "poor", fact, "Update or change the GPU's driver.")
 
 
 def _colours(painter: Painter) -> Finding:

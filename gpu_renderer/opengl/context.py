@@ -56,7 +56,7 @@ def create_context(device_index: int | None = None, raster_threads: int | None =
     try:
         context = moderngl.create_context(require=GL_VERSION, standalone=True, **wanted)
     except Exception as error:  # moderngl raises bare Exception for every EGL failure
-        raise GpuUnavailable(f"no OpenGL {GL_VERSION} context through EGL: {error}") from error
+        raise GpuUnavailable(f"no OpenGL {GL_VERSION / 100:.1f} context through EGL: {error}") from error
     context.gc_mode = "context_gc"
     return context
 

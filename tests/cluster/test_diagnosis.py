@@ -45,6 +45,42 @@ def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None
     assert findings["colours"].grade == "good"
 
 
+@pytest.mark.parametrize(
+    ("driver", "expected"),
+    [
+        ({}, ["samples good", "drawing poor"]),
+        ({"GALLIUM_DRIVER": "softpipe"}, ["samples poor the driver lacks 4 samples a pixel"]),
+        (
+            {"MESA_EXTENSION_OVERRIDE": "-GL_ARB_sample_shading", "MESA_GL_VERSION_OVERRIDE": "3.3"},
+            ["samples poor the driver lacks GL_ARB_sample_shading"],
+        ),
+        (
+            {"MESA_GL_VERSION_OVERRIDE": "3.0"},
+            ["drawing bad no OpenGL 3.3 context through EGL", "Update the driver of the device"],
+        ),
+        (
+            {"__EGL_VENDOR_LIBRARY_FILENAMES": "/nowhere.json"},
+            ["drawing bad no OpenGL 3.3 context through EGL", "Install Mesa's software driver"],
+        ),
+    ],
+)
+def test_the_doctor_names_what_the_driver_lacks(driver: dict[str, str], expected: list[str]) -> None:
+    program = (
+        "from cluster.diagnosis.machine import machine_findings; from farm_core.settings import Settings\n"
+        "for found in machine_findings(Settings()): print(found.subject, found.grade, found.fact, found.remedy)"
+    )
+    settings = {"LIBGL_ALWAYS_SOFTWARE": "1", "GL_SOFTWARE": "true", **driver}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(words in done.stdout for words in expected), done.stdout
+
+
 def test_the_doctor_says_what_finishes_the_frames_that_the_processor_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = {finding.subject: finding for finding in machine_findings(Settings(gl_software=True))}
     assert findings["finishing"].grade == "good"
