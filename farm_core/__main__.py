@@ -11,6 +11,7 @@ import argparse
 import errno
 import importlib
 import os
+import re
 import signal
 import sys
 from contextlib import AbstractContextManager
@@ -63,6 +64,9 @@ COMMANDS: Final = {
 HELP: Final = ("-h", "--help", "help")
 PROGRAM: Final = "farm" if Path(sys.argv[0]).name == "farm" else "./farm"
 """Name of the program in messages: the installed command, or the script of a checkout."""
+OPENGL_PACKAGES: Final = "on Debian the packages libegl1, libgl1, libegl-mesa0 and libgl1-mesa-dri have those of OpenGL"
+_LIBRARY: Final = re.compile(r"lib\S+\.so\S*: ")
+"""Beginning of the dynamic linker's message about a library."""
 INTERRUPTED: Final = 128 + signal.SIGINT
 READER_GONE: Final = 128 + signal.SIGPIPE
 
@@ -81,6 +85,10 @@ def main(words: list[str] | None = None) -> int:
         return _failed(str(error))
     except OSError as error:
         return _failed(_described(error))
+    except ImportError as error:
+        if _LIBRARY.search(str(error)) is None:  # a mistake of the farm, not a library that the system lacks
+            raise
+        return _failed(f"{error}. Install the library and start again; {OPENGL_PACKAGES}")
     return status
 
 

@@ -16,7 +16,6 @@ from cluster.local.machine import Machine, TooFewThreads, TooLittleMemory, this_
 from cluster.worker import landlock
 from cluster.worker.egl_devices import device_index, egl_devices
 from farm_core.settings import Settings
-from gpu_renderer.backends.gl.planes import SAMPLES
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
@@ -28,7 +27,7 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.handover_probe import probed
 from gpu_renderer.kernels.loading import KernelsUnavailable, installed, loaded
 from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
-from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.painter import SAMPLES, Painter
 
 SQUARE = Region(0, 0, 16, 16)
 CORES_PER_WORKER = 2

@@ -39,6 +39,8 @@ A band fits the processor's cache, and holds a row of the largest target.
 SPREAD_FROM_PX = 1 << 16
 """Number of pixels from which a software rasteriser clears a target slower than memory is written."""
 COLOURS_KEPT_MAX = 8
+SAMPLES = 4
+"""Samples per pixel of planes that hide one another in space."""
 INSTANCE_BYTES = 1 << 14
 SHADER_COMPILER = "libLLVM"
 """Library with the shader compiler of software rasterisers: 45 MB of code, loaded at a shader's first draw."""

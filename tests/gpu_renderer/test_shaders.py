@@ -130,7 +130,7 @@ def test_a_multiple_has_a_whole_quotient_on_drivers_that_round_quotients(painter
         "vec2 a = p.x * p.y - vec2(0.0, 0.25); o = vec4(quotient(a, p.xx), remainder(a, p.xx)); }",
     )
     target = painter.context.framebuffer([painter.context.texture((side, side), 4, dtype="f4")])
-    whole = painter.context.buffer(np.float32([0.0, 0.0, 2.0, 2.0]).tobytes())
+    whole = painter.context.buffer(np.array([0.0, 0.0, 2.0, 2.0], np.float32).tobytes())
     target.use()
     painter.context.disable(moderngl.BLEND)
     painter.context.vertex_array(program, [(whole, "4f /i", "i_part")]).render(moderngl.TRIANGLES, vertices=3)

@@ -28,12 +28,11 @@ from gpu_renderer.effects import Box, EffectScene, GlowBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
-from gpu_renderer.opengl.painter import Instances, Painter
+from gpu_renderer.opengl.painter import SAMPLES, Instances, Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Format, Target
 from motion.snapshot import EffectSnapshot, Transform2D, Transform3D
 
-SAMPLES = 4
 SIGMA_APART_MAX_PX = 12.0
 """Largest sigma that is blurred at the reference's size with separate sigmas per axis. A wider blur hides the edge pixels."""
 

@@ -182,6 +182,17 @@ def test_a_reader_that_has_read_enough_ends_a_command_quietly(folder_of_commands
         assert (shown.stderr.read(), shown.wait(HANG_SECONDS)) == ("", 128 + signal.SIGPIPE)
 
 
+def test_a_command_names_a_library_that_the_system_lacks(tmp_path: Path, folder_of_commands: Path) -> None:
+    (tmp_path / "libEGL.so.1").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "farm_core", "render", "--help"], cwd=folder_of_commands, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(tmp_path)}, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("farm: ") and len(done.stderr.splitlines()) == 1
+    assert "libEGL.so.1" in done.stderr and "libegl1" in done.stderr
+
+
 @pytest.mark.gl
 @pytest.mark.service
 def test_the_doctor_names_every_part_that_cannot_be_used(
