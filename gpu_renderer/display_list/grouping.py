@@ -41,18 +41,24 @@ def _in_space(step: Step | None) -> Literal["depth", "order"] | None:
 
 
 def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return a list's steps. Those below the last amplifying step are drawn in full precision.
+    """Return a list's steps. Those below the last amplifying step, and in groups with effects, are in full precision.
 
     Advanced blends and luma mattes round the pixels below or behind them to 8 bits of linear light, and adjustment
-    layers grade them. An error of a quarter of a level then becomes several levels in dark parts. The reference filters
-    textures with 16 bits, software rasterisers with 8.
+    layers and effects of a group grade them. An error of a quarter of a level then becomes several levels in dark
+    parts. The reference filters textures with 16 bits, software rasterisers with 8.
     """
 
     def amplifies(step: Step) -> bool:
         return isinstance(step, Adjustment) or (isinstance(step, Draw) and (quantises(step) or step.matte is not None))
 
     end = max((index + 1 for index, step in enumerate(steps) if amplifies(step)), default=0)
-    return (*map(_exact, steps[:end]), *steps[end:])
+    return (*map(_exact, steps[:end]), *map(_exact_if_graded, steps[end:]))
+
+
+def _exact_if_graded(step: Step) -> Step:
+    """Return a group with effects in full precision, and any other step unchanged."""
+    is_graded = isinstance(step, Draw) and step.group is not None and bool(step.layer.effects)
+    return _exact(step) if is_graded else step
 
 
 def _exact(step: Step) -> Step:

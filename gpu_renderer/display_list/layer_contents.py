@@ -318,11 +318,17 @@ def part_shown(source: Source, columns: int, rows: int) -> UnitRect:
 
 
 def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
+    """Return the image of an unbaked raster.
+
+    Particles and the washes of lights are always filtered in full precision: they are faint, and rounded faint colours
+    are several levels off in dark parts.
+    """
+    is_faint = isinstance(step.layer.source, (LightWash, ParticleSource))
     shown = None if raster.color is None else _linear(raster.color, step.gain, scene)
     return Image(
         raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), step.layer.draft_quality,
         raster.is_opaque, shown, raster.content_box if step.part == WHOLE else WHOLE, raster.is_fleeting,
-        is_exact=step.is_exact and shown is None,
+        is_exact=(step.is_exact or is_faint) and shown is None,
     )  # fmt: skip
 
 

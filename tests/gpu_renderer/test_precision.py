@@ -42,6 +42,32 @@ def test_a_baked_picture_is_filtered_without_a_bias() -> None:
     assert abs(off.mean()) < 0.1  # GPUs round the weights of a filter to 1/256
 
 
+def test_a_group_with_effects_is_graded_as_its_picture_would_be() -> None:
+    brightened = [{"id": "fx", "type": "brightness", "params": {"amount": 800}}]
+    alone = ramp()
+    alone["components"].append({"id": "ramp-fx", "type": "fx", "props": {"effects": brightened}})
+    inner = {**ramp(), "parent": "group"}
+    group = {**layer("group", __kind="group", x=0, y=0), "children": ["ramp"]}
+    group["components"].append({"id": "group-fx", "type": "fx", "props": {"precomp": True, "effects": brightened}})
+    grouped = document(group)
+    grouped["scene"]["nodes"].append(inner)
+    expected, shown = (still(record)[45, 1:-1, 0].astype(int) for record in (document(alone), grouped))
+    assert np.abs(shown - expected).max() <= 1
+
+
+def test_faint_particles_are_not_rounded_before_they_are_composited() -> None:
+    """A layer beyond the frame that blends with what is below it changes no pixel, but has always been exact below."""
+    fog = layer("fog", __kind="particle", x=80.4, y=45.3, width=150, height=80)
+    shown = {"opacityStart": 0.06, "opacityEnd": 0, "colorStart": "#f7f55e", "colorEnd": "#4d632d", "blend": "normal"}
+    fog["components"].append({"id": "fog-fx", "type": "fx", "props": {"particle": shown}})
+    far = layer("far", x=-9000)
+    far["components"].append({"id": "far-fx", "type": "fx", "props": {"blendMode": "screen"}})
+    record, exact = document(fog), document(fog, far)
+    for made in (record, exact):
+        made["comps"]["comp_root"]["background"] = "#000000"
+    assert np.abs(still(record, 20).astype(int) - still(exact, 20)).max() <= 1
+
+
 def test_the_edge_of_a_scoped_effect_has_four_samples_a_pixel() -> None:
     """White within a slanted scope, black beyond: the edge has three mixtures, not one for every share."""
     corners = [(-60, -40), (10, -40), (30, 40), (-60, 40)]
@@ -71,7 +97,7 @@ def test_a_steep_table_gives_the_same_levels_with_both_backends() -> None:
     steep = picture("steep", levels, width=150, height=80)
     effect = {"id": "fx", "type": "gamma-pedestal-gain", "params": params}
     steep["components"].append({"id": "steep-fx", "type": "fx", "props": {"effects": [effect]}})
-    one, other = (still(document(steep), Optimisations(native_kernels=on)).astype(int) for on in (True, False))
+    one, other = (still(document(steep), drawing=Optimisations(native_kernels=on)).astype(int) for on in (True, False))
     assert len(np.unique(one[..., 2])) > 5
     assert np.abs(one - other).max() <= 1
 
@@ -112,10 +138,10 @@ def rounded_in_linear_light() -> npt.NDArray[np.int64]:
     return np.floor(shown * 255 + 0.5).astype(np.int64)
 
 
-def still(record: dict[str, Any], drawing: Optimisations | None = None) -> npt.NDArray[np.uint8]:
+def still(record: dict[str, Any], frame: int = 0, drawing: Optimisations | None = None) -> npt.NDArray[np.uint8]:
     opened = read_document(json.dumps(record).encode())
     with (
         RenderSession(SessionOptions(FontFolders(FONTS), drawing=drawing or Optimisations())) as session,
         session.open(opened, Output(), lambda src: None) as job,
     ):
-        return np.array(session.still(job, 0))
+        return np.array(session.still(job, frame))
