@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import re
 import zipfile
 import zlib
@@ -41,6 +42,10 @@ RATIO_MAX = 200
 
 SINGLE_FILE = "The file, which is not a zipped bundle,"
 NO_PROJECT = "The file is no .motion project: it is neither a zipped bundle nor a project in one JSON file."
+_DAMAGES = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, NotImplementedError, RuntimeError, ValueError,
+)  # fmt: skip
+"""Errors of damaged archives, of every compression that zips can have."""
 _HERE = re.compile(r"\A(?:\./)++")
 
 
@@ -103,7 +108,7 @@ def _from_archive(file: BinaryIO) -> Document:
             root = _root(list(named))
             entries_of_chunks = {name: named[root + name] for name in CHUNK_NAMES if root + name in named}
             chunks = _inflated_chunks(archive, entries_of_chunks, file.seek(0, SEEK_END))
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
+    except _DAMAGES as error:
         raise BundleUnreadable("The bundle is damaged or was cut off: it cannot be unzipped.") from error
     _refuse_other_products(root, named, chunks)
     return migrate(_assembled(chunks))

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from farm_core.jobs import notices, tasks, workers
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.events import write_event
-from farm_core.jobs.judge import Fail, Failure, FailureKind
+from farm_core.jobs.judge import WAITING, Fail, Failure, FailureKind
 from farm_core.jobs.status import JobStatus
 from farm_core.jobs.tasks import RenderedSegment
 from farm_core.progress.changes import changed
@@ -190,7 +190,7 @@ class Collector(Service):
     async def _judge(self, running_task: RunningTask, report: Ended) -> None:
         now, job_id = self.dependencies.clock.now(), running_task.assignment.job_id
         metrics.FAILURES.labels(str(report.failure.kind)).inc()
-        if report.failure.kind is not FailureKind.store or self._storage_lines.is_due():
+        if report.failure.kind not in WAITING or self._storage_lines.is_due():
             _log.info("attempt failed", **about(running_task.assignment), kind=str(report.failure.kind))
         percent = await self.dependencies.progress.percent(job_id)
         async with self.dependencies.database.work() as session:

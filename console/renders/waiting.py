@@ -13,5 +13,6 @@ WORDS: Final = {
     Wait.RESERVE: "Waiting: the farm's disk is nearly full, and this account stores much",
     Wait.NO_WORKER: "Waiting: no worker takes work now",
     Wait.STORAGE: "Waiting: storage does not answer, or a disk is full",
+    Wait.DISK: "Waiting: a disk is nearly full, and this render needs large files",
     Wait.BUSY_WORKERS: "Waiting for a worker",
 }

@@ -50,6 +50,8 @@ def waiting(waits: Wait, account: str) -> str:
         Wait.RESERVE: "Waits: the disk of the storage is nearly full, and its account stores much. Free space, or lower RESULT_DAYS; `./farm doctor` shows the disk.",
         Wait.NO_WORKER: "Waits: no worker takes work. `./farm workers` shows why, `./farm doctor` checks this machine.",
         Wait.STORAGE: "Waits: storage did not answer, or a disk is full. It tries again every few seconds; `./farm doctor` checks both.",
+        Wait.DISK: "Waits: a disk has only its reserve of free space, and the job's files are large. Free space; `./farm doctor` shows the disks. "
+        "The job goes on within a minute.",
         Wait.BUSY_WORKERS: "Waits for a worker. `./farm queue` shows what else waits, `./farm workers` what is rendered.",
     }[waits]
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from typing import Final
 
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,7 +15,7 @@ from sqlmodel import col
 from farm_core.accounts.models import Account
 from farm_core.controls import queues
 from farm_core.controls.models import DrainedNode
-from farm_core.jobs.judge import STORAGE_AWAY
+from farm_core.jobs.judge import DISK_RESERVED, STORAGE_AWAY
 from farm_core.jobs.models import Task, Worker
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.jobs.workers import LIVE_SECONDS
@@ -31,6 +32,7 @@ class Wait(Enum):
     RESERVE = auto()
     NO_WORKER = auto()
     STORAGE = auto()
+    DISK = auto()
     BUSY_WORKERS = auto()
 
 
@@ -64,9 +66,10 @@ async def waits_for(
     )
     if await session.scalar(takes_work.limit(1)) is None:
         return Wait.NO_WORKER
-    return Wait.STORAGE if any(map(_found_storage_away, tasks)) else Wait.BUSY_WORKERS
+    errors = {task.error for task in tasks if task.status == TaskStatus.pending and task.not_before is not None}
+    found = (wait for wait, error in _LAST_ERRORS.items() if error in errors)
+    return next(found, Wait.BUSY_WORKERS)
 
 
-def _found_storage_away(task: Task) -> bool:
-    """Return True if the task waits because storage was away at its last attempt."""
-    return task.status == TaskStatus.pending and task.not_before is not None and task.error == STORAGE_AWAY
+_LAST_ERRORS: Final = {Wait.STORAGE: STORAGE_AWAY, Wait.DISK: DISK_RESERVED}
+"""Reasons that a task names as the error of its last attempt."""

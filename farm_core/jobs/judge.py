@@ -9,7 +9,10 @@ from typing import Final
 FAILURES_MAX: Final = 3
 STORE_PAUSE_SECONDS: Final = 2.0
 """Pause before the next attempt if storage is away. The worker has already retried for a while."""
+RESERVE_PAUSE_SECONDS_MAX: Final = 60.0
+"""Longest pause before the next attempt if a disk has only its reserve left. An attempt can draw for long before its file is refused."""
 STORAGE_AWAY: Final = "Storage could not be reached."
+DISK_RESERVED: Final = "A disk of the farm has only its reserve of free space left."
 REPEATED_FAILURE: Final = "The render failed repeatedly."
 
 
@@ -29,6 +32,13 @@ class FailureKind(StrEnum):
     store = "store"
     """Storage did not answer, or the disk of the worker's temporary files is full, through no fault of task or
     worker."""
+    reserve = "reserve"
+    """A large file was refused, because the disk of storage or of temporary files has only its reserve left. Neither task nor worker is
+    to blame."""
+
+
+WAITING: Final = (FailureKind.store, FailureKind.reserve)
+"""Failures that repeat until an operator acts, possibly for days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +72,8 @@ class Fail:
     public_message: str
 
 
-def judge(failures: int, failure: Failure) -> Retry | Fail:
-    """Return the verdict on a failed attempt. The task has failed `failures` times before."""
+def judge(failures: int, failure: Failure, attempt: int = 1) -> Retry | Fail:
+    """Return the verdict on attempt number `attempt`, counted from 1. The task has failed `failures` times before."""
     match failure.kind:
         case FailureKind.document:
             return Fail(failure.public_message)
@@ -71,6 +81,8 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
             return Retry(0.2, None, failures)
         case FailureKind.store:
             return Retry(STORE_PAUSE_SECONDS, failure.worker, failures)  # the disk of its machine may be full
+        case FailureKind.reserve:
+            return Retry(reserve_pause_seconds(attempt), failure.worker, failures)
         case FailureKind.crash | FailureKind.stall | FailureKind.space:
             if failures + 1 >= FAILURES_MAX:
                 return Fail(REPEATED_FAILURE if failure.kind is FailureKind.crash else failure.public_message)
@@ -80,3 +92,8 @@ def judge(failures: int, failure: Failure) -> Retry | Fail:
 def backoff_seconds(failures: int) -> float:
     """Return the delay before attempt `failures` + 2: half a second, doubled after each failure."""
     return float(0.5 * 2**failures)
+
+
+def reserve_pause_seconds(attempt: int) -> float:
+    """Return the delay after an attempt that met the reserve of a disk: doubled after each one, up to a minute."""
+    return min(RESERVE_PAUSE_SECONDS_MAX, STORE_PAUSE_SECONDS * 2.0 ** min(attempt - 1, 10))

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.db.database import Database
 from farm_core.jobs.events import write_event
-from farm_core.jobs.judge import Fail, Failure, FailureKind, Retry, judge
+from farm_core.jobs.judge import WAITING, Fail, Failure, Retry, judge
 from farm_core.jobs.sql import Transaction, column, execute, execute_as, in_steps
 
 LEASE_SECONDS: Final = 15.0
@@ -191,7 +191,7 @@ async def judge_task(transaction: Transaction, now: datetime, token: str, failur
     if not leased:
         return None
     (task,) = leased
-    verdict = judge(task.failures, failure)
+    verdict = judge(task.failures, failure, task.attempt)
     detail = {"task": task.task_index, "attempt": task.attempt, "kind": str(failure.kind), "worker": task.worker}
     detail["message"] = failure.public_message
     match verdict:
@@ -201,8 +201,8 @@ async def judge_task(transaction: Transaction, now: datetime, token: str, failur
                 "error": failure.public_message, "after_seconds": verdict.after_seconds,
             }  # fmt: skip
             await execute(transaction, "retry_task", values)
-            # While storage is away, possibly for days, a task is tried every few seconds: this is a single event.
-            if failure.kind is not FailureKind.store or task.error != failure.public_message:
+            # A task is tried every few seconds while storage is away: this is a single event.
+            if failure.kind not in WAITING or task.error != failure.public_message:
                 await write_event(transaction, now, task.job_id, "retry task", detail)
         case Fail():
             ending = {"now": now, "token": token, "error": verdict.public_message}

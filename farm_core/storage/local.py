@@ -17,7 +17,7 @@ from farm_core.power_loss import sync_file, sync_folder
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.keys import checked
 from farm_core.storage.links import Links
-from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
+from farm_core.storage.port import ObjectMissing, StorageNearlyFull, StorageUnavailable, StoredObject
 
 _PIECE_BYTES = 1 << 20
 _DEFAULT_TYPE = "application/octet-stream"
@@ -124,12 +124,12 @@ class LocalStorage:
             write(target)
 
     def _copy(self, source: BinaryIO, target: BinaryIO) -> None:
-        """Copy a file. Raises StorageUnavailable if it is large and takes half of the disk's reserve."""
+        """Copy a file. Raises StorageNearlyFull if it is large and takes half of the disk's reserve."""
         written = 0
         while piece := source.read(_PIECE_BYTES):
             written += target.write(piece)
             if written > ROOM_BYTES and is_half_of_reserve_used(self._objects):
-                raise StorageUnavailable("the disk has too little free space for a large object")
+                raise StorageNearlyFull("the disk has too little free space for a large object")
 
     def _found(self, key: str) -> Path:
         path = self._objects / checked(key)

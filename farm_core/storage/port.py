@@ -17,6 +17,10 @@ class StorageUnavailable(Exception):
     """The store failed after its own retries: it does not answer, is full, or refuses the farm. Try again later."""
 
 
+class StorageNearlyFull(StorageUnavailable):
+    """The store keeps its last free space for small objects, and refuses a large one. Try again later."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredObject:
     """Properties of an object that are known without reading its content."""

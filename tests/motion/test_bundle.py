@@ -114,6 +114,17 @@ def test_a_truncated_zip_is_refused(cut: int) -> None:
         read_document(bundle(SMALL)[:cut])
 
 
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_zip_is_refused_whatever_its_compression(compression: int) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression) as archive:
+        archive.writestr("scene.json", json.dumps(SMALL["scene"]))
+    whole = packed.getvalue()
+    assert read_document(whole)["scene"] == SMALL["scene"]
+    with pytest.raises(BundleUnreadable, match="damaged"):
+        read_document(whole[:60] + b"\xff" * 40 + whole[100:])
+
+
 @pytest.mark.parametrize(
     "data",
     [b"", b"hello", b"[]", b"{}", b'{"scene": 3}', b'{"nodes": 3}', b"\xff\xfe", b"[" * 100_000, b'{"nodes": [NaN]}'],

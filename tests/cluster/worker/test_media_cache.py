@@ -134,7 +134,9 @@ def test_a_disk_over_quota_or_broken_is_no_fault_of_a_segment_but_a_damaged_file
     assert failure_of(error, "w").kind is kind
 
 
-@pytest.mark.parametrize(("free_bytes", "kind"), [(900_000_000, FailureKind.store), (2_000_000_000, FailureKind.space)])
+@pytest.mark.parametrize(
+    ("free_bytes", "kind"), [(900_000_000, FailureKind.reserve), (2_000_000_000, FailureKind.space)]
+)
 def test_a_disk_without_its_reserve_is_no_fault_of_a_long_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, kind: FailureKind
 ) -> None:

@@ -16,6 +16,7 @@ from cluster.worker.task_runner import TaskRunner
 from farm_core.jobs.judge import STORAGE_AWAY, FailureKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.settings import Settings
+from farm_core.storage import local
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from scheduler.collector import BLAMED
@@ -28,7 +29,7 @@ PICTURES = VideoFormat(160, 90, 30, 30, None, 1.0, "png-sequence")
 ROOM_BYTES = 20_000
 SMALL_DISK = 100_000, (FailureKind.document, TOO_LARGE)
 """Size of a disk whose reserve is smaller than the files, and the failure of a task that takes it."""
-LARGE_DISK = 10_000_000_000, (FailureKind.store, STORAGE_AWAY)
+LARGE_DISK = 10_000_000_000, (FailureKind.reserve, DISK_RESERVED)
 
 
 class Disk:
@@ -142,3 +143,14 @@ def test_media_that_take_the_reserve_end_their_segment_but_those_of_others_make_
     assert files_of(tmp_path / "scratch") == []
     monkeypatch.setattr(temporary_room, "ROOM_BYTES", 1_000_000)
     assert isinstance(runner.execute(segment(storage, 2, 0), lambda _: None, lambda: False), Finished), "it is small"
+
+
+def test_a_segment_that_the_storage_has_no_room_for_says_so(
+    storage: LocalStorage, runner: TaskRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said that storage could not be reached."""
+    assignment, usage = pictures(storage, 0), shutil.disk_usage("/")
+    monkeypatch.setattr(local, "ROOM_BYTES", ROOM_BYTES)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=10**10, free=4 * 10**8))
+    done = runner.execute(assignment, lambda _: None, lambda: False)
+    assert failure(done) == (FailureKind.reserve, DISK_RESERVED)

@@ -18,6 +18,7 @@ from farm_core import __main__ as farm
 from farm_core.audit import log
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.jobs.judge import DISK_RESERVED
 from farm_core.jobs.models import Job, JobEvent, Task, Worker
 from farm_core.settings import settings
 from tests.farm_core.rows import account, job, template
@@ -161,6 +162,11 @@ def test_the_queue_and_accounts_are_paused_and_shown_as_paused(command: Command)
     assert "paused" not in command("queue")[1]
 
 
+async def job_one_met_the_reserve(database: Database) -> None:
+    async with database.work() as session:
+        (await session.get_one(Task, "job_one.0")).error = DISK_RESERVED
+
+
 async def job_one_found_storage_away(database: Database) -> None:
     async with database.work() as session:
         (await session.get_one(Job, "job_one")).status = "processing"
@@ -196,6 +202,8 @@ def test_a_job_says_what_it_waits_for_and_what_to_do(command: Command, database_
     assert "Waits for a worker. `./farm queue` shows what else waits" in shown()
     on(database_url, job_one_found_storage_away)
     assert "Waits: storage did not answer, or a disk is full. It tries again every few seconds" in shown()
+    on(database_url, job_one_met_the_reserve)
+    assert "Waits: a disk has only its reserve of free space, and the job's files are large. Free space" in shown()
     command("workers", "drain", "--node", "n")
     assert "Waits: no worker takes work. `./farm workers` shows why" in shown()
     command("queue", "pause", "--account", "studio")

@@ -34,3 +34,10 @@ def test_a_lost_machine_is_never_held_against_the_task() -> None:
 
 def test_jobs_wait_while_storage_is_away_and_nobody_is_blamed() -> None:
     assert judge(2, Failure(FailureKind.store, "", "w1")) == Retry(2.0, "w1", 2)
+
+
+def test_a_file_that_meets_the_reserve_of_a_disk_waits_longer_after_each_attempt_and_nobody_is_blamed() -> None:
+    """Its segment was drawn again every 2 s until it met the reserve, for ever."""
+    failure = Failure(FailureKind.reserve, "The disk has only its reserve left.", "w1")
+    verdicts = [judge(2, failure, attempt) for attempt in (1, 2, 3, 6, 5_000)]
+    assert verdicts == [Retry(seconds, "w1", 2) for seconds in (2.0, 4.0, 8.0, 60.0, 60.0)]
