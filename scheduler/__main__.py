@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import gc
 import os
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -35,6 +36,9 @@ from scheduler.scheduler import Scheduler
 
 RESTART: Final = 3
 """Exit status of a scheduler that has lost its cluster. The supervisor restarts it."""
+
+DESCRIPTORS: Final = 16_384
+"""Number of open files and connections that the process is allowed, if the hard limit permits it."""
 
 _log = logs.logger(__name__)
 
@@ -66,6 +70,7 @@ def main(words: list[str]) -> int:
 
 async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
     stop = asyncio.Event()
+    _allow_descriptors()
     # A signal during the start ends the process at once: it holds no work yet, and joining a cluster cannot be
     # interrupted.
     _listen_to_signals(lambda: os._exit(0))
@@ -84,6 +89,14 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
         lost = await _first(stop, dependencies.executor.gone)
         await scheduler.stop()
     return RESTART if lost else 0
+
+
+def _allow_descriptors() -> None:
+    """Raise the soft limit of open files, as the media of many accounts can be fetched at once."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def dependencies_of(chosen: Settings, scratch: Path) -> Dependencies:

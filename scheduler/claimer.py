@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Collection
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -25,23 +26,21 @@ from farm_core.usage.stored import reserve_share
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, check_version, ingest
+from scheduler.media_gate import ACCOUNT_PREPARATIONS_MAX, MediaGate
 from scheduler.planner import Planner
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
 
 PREPARATIONS_MAX: Final = 32
-"""Maximum number of jobs whose media are fetched at once."""
-
-ACCOUNT_PREPARATIONS_MAX: Final = 4
-"""Maximum number of jobs of one account whose media are fetched at once. Its other jobs wait without blocking other
-accounts."""
+"""Maximum number of jobs whose media are fetched at once, without those that wait for slow servers."""
 
 ADOPTION_SECONDS: Final = 0.5
 """Time between two searches for jobs of dead schedulers."""
 
 CLAIMED_MAX: Final = 512
-"""Maximum number of jobs that are claimed but not planned yet, including those that wait."""
+"""Maximum number of jobs that are claimed but not planned yet, including those that wait, without those of accounts whose media
+come slowly."""
 
 FAILURES_MAX: Final = 5
 """Number of errors in a job's preparation after which the job fails."""
@@ -63,7 +62,7 @@ class Claimer(Service):
         self.preparations: dict[str, asyncio.Task[None]] = {}
         """Running preparations, by the token of the job's lease."""
         self._full = False
-        self._gates: dict[str, asyncio.Semaphore] = {}
+        self._gates: dict[str, MediaGate] = {}
         self._claimed_jobs: Counter[str] = Counter()
         """Number of claimed jobs of each account."""
         self._next_adoption = 0.0
@@ -74,9 +73,8 @@ class Claimer(Service):
 
         When there is no room left, the next preparation that ends wakes the claimer.
         """
-        active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in self._claimed_jobs.values())
-        room = min(PREPARATIONS_MAX - active, CLAIMED_MAX - len(self.preparations))
-        jobs = await self._take(room)
+        clogged = [account_id for account_id, gate in self._gates.items() if gate.is_clogged()]
+        jobs = await self._take(room := self._room(clogged), clogged)
         self._full = len(jobs) >= room
         for job in jobs:
             task = asyncio.create_task(self._prepare(job), name=job.id)
@@ -84,6 +82,13 @@ class Claimer(Service):
             self._claimed_jobs[job.account_id] += 1
             task.add_done_callback(partial(self._forget, job))
         return 0
+
+    def _room(self, clogged: Collection[str]) -> int:
+        """Return the number of jobs that can be claimed now. Slow servers of some accounts do not take the places of others."""
+        active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in self._claimed_jobs.values())
+        slow = sum(gate.slow_count() for gate in self._gates.values())
+        claimed = len(self.preparations) - sum(self._claimed_jobs[account_id] for account_id in clogged)
+        return min(PREPARATIONS_MAX - active + slow, CLAIMED_MAX - claimed)
 
     async def stop(self) -> None:
         """Stop claiming, cancel preparations, and hand their jobs back."""
@@ -98,7 +103,8 @@ class Claimer(Service):
             async with self.dependencies.database.work() as session:
                 await claims.release_jobs(session, self.dependencies.clock.now(), tokens, failed=False)
 
-    async def _take(self, room: int) -> list[ClaimedJob]:
+    async def _take(self, room: int, clogged: Collection[str]) -> list[ClaimedJob]:
+        """Claim at most `room` jobs, orphans first, and no queued jobs of `clogged` accounts."""
         if room <= 0:
             return []
         database, now = self.dependencies.database, self.dependencies.clock.now()
@@ -107,7 +113,7 @@ class Claimer(Service):
             rest, workers = room - len(taken), len(self.dependencies.executor.workers())
             share = await self._share()
             claimed = await database.single(
-                lambda connection: claims.claim_jobs(connection, now, rest, workers, stored_max=share)
+                lambda connection: claims.claim_jobs(connection, now, rest, workers, stored_max=share, without=clogged)
             )
             self.dependencies.changes.publish(
                 changed(job.id, job.account_id, JobStatus.processing, 0) for job in claimed
@@ -170,7 +176,7 @@ class Claimer(Service):
             await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
 
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
-        gate = self._gates.setdefault(job.account_id, asyncio.Semaphore(ACCOUNT_PREPARATIONS_MAX))
+        gate = self._gates.setdefault(job.account_id, MediaGate(self.dependencies.clock.monotonic))
         with traces.span("ingest"):
             check_version(job)
             return await ingest(self.dependencies, self.freezer, job, gate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -103,11 +103,16 @@ class SameResult(NamedTuple):
 
 
 async def claim_jobs(
-    transaction: Transaction, now: datetime, jobs_max: int, workers: int = 0, stored_max: int | None = None
+    transaction: Transaction,
+    now: datetime,
+    jobs_max: int,
+    workers: int = 0,
+    stored_max: int | None = None,
+    without: Collection[str] = (),
 ) -> list[ClaimedJob]:
     """Move the next queued jobs to processing, each for one scheduler only. One statement.
 
-    Jobs of accounts that store more than `stored_max` bytes stay queued.
+    Jobs of accounts that store more than `stored_max` bytes, and of the accounts `without`, stay queued.
 
     An account can have as many jobs in processing as there are `workers`, or ACCOUNT_JOBS_MAX if that is more, so one
     account can use a whole idle farm.
@@ -118,6 +123,7 @@ async def claim_jobs(
         "jobs_max": jobs_max,
         "account_jobs_max": account_jobs_max,
         "stored_max": _BIGINT_MAX if stored_max is None else stored_max,
+        "without": list(without),
     }
     limits = {"candidates": in_steps(CANDIDATES_PER_JOB * jobs_max)}
     return [_claimed(row) for row in await execute(transaction, "claim_jobs", values, limits=limits)]

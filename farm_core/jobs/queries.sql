@@ -24,13 +24,13 @@
 -- value.
 -- Templates are looked up one by one, because the planner would read a few thousand instead. A job gets the version that
 -- its template had when the job was created.
--- Accounts that store more than `stored_max` bytes wait.
+-- Accounts that store more than `stored_max` bytes wait, and so do the accounts `without`.
 -- For few accounts with long queues, `bounds` limits the number of rows read of each. It is the first turn, in doubling
 -- steps, with enough jobs. It is not computed if all turns are close together.
 WITH candidates AS MATERIALIZED (
     SELECT account_id, processing, queued, power(2, priority) AS weight, turn, stored_bytes, next_job_id, next_created_at FROM account_queues
     WHERE next_job_id IS NOT NULL AND NOT held AND coalesce(processing < :account_jobs_max, false)
-        AND stored_bytes <= :stored_max AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
+        AND stored_bytes <= :stored_max AND coalesce(array_position(CAST(:without AS text[]), CAST(account_id AS text)) IS NULL, true) AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     ORDER BY turn, next_created_at, next_job_id LIMIT :candidates
 ), bounds AS MATERIALIZED (
     SELECT CASE WHEN count(*) = :candidates AND max(turn) <= min(turn) + 1 THEN max(turn)

@@ -24,8 +24,8 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template
 from farm_core.webhooks import repository as webhooks
-from scheduler import ingest
-from scheduler.claimer import ACCOUNT_PREPARATIONS_MAX
+from scheduler import claimer, ingest, media_gate
+from scheduler.media_gate import ACCOUNT_PREPARATIONS_MAX
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm, furnish
 
@@ -80,6 +80,30 @@ async def with_picture(under_test: FarmUnderTest) -> None:
 def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_other_account(
     database_url: str, tmp_path: Path
 ) -> None:
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+            await with_picture(under_test)
+            for number in range(JOBS):
+                source = f"{held.url}/{number}.png"
+                await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
+            async with asyncio.timeout(HANG_SECONDS):
+                await held.reached.wait()
+            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
+            assert honest.status == "completed"
+            assert held.open == held.most == ACCOUNT_PREPARATIONS_MAX
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_accounts_whose_media_come_slowly_take_no_place_of_others(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight accounts whose servers sent a byte every 2 s stopped all preparations for five minutes."""
+    monkeypatch.setattr(claimer, "PREPARATIONS_MAX", ACCOUNT_PREPARATIONS_MAX)
+    monkeypatch.setattr(claimer, "CLAIMED_MAX", JOBS)
+    monkeypatch.setattr(media_gate, "SLOW_SECONDS", 0.1)
+
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test, tarpit() as held:
             await with_picture(under_test)

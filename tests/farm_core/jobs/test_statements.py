@@ -75,6 +75,7 @@ OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
     "claim_jobs": {
         "account_jobs_max": 64,
         "stored_max": 2**62,
+        "without": [],
         "candidates": 32,
         "jobs_max": 8,
         "lease_seconds": 20,
