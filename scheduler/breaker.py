@@ -45,6 +45,11 @@ class CircuitBreaker(Service):
         self.restricted = found
         return 0
 
+    def resting(self) -> list[str]:
+        """Return the accounts that get no worker now."""
+        now = self.dependencies.clock.now()
+        return [account_id for account_id, strikes in self.restricted.items() if _rests(strikes, now)]
+
     def admitted(self, jobs: Sequence[PlaceableJob], loads: Mapping[str, AccountLoad]) -> list[PlaceableJob]:
         """Return the jobs that can get a worker now.
 

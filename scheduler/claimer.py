@@ -22,7 +22,7 @@ from farm_core.progress.changes import changed
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs, traces
 from farm_core.telemetry.logs import OnceAMinute, in_a_line
-from farm_core.usage.stored import reserve_share
+from farm_core.usage.stored import count_waiting_accounts, reserve_share
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
 from scheduler.ingest import IngestFailed, check_version, ingest
@@ -66,7 +66,7 @@ class Claimer(Service):
         self._claimed_jobs: Counter[str] = Counter()
         """Number of claimed jobs of each account."""
         self._next_adoption = 0.0
-        self._storage_lines = OnceAMinute()
+        self._storage_lines, self._reserve_lines = OnceAMinute(), OnceAMinute()
 
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
@@ -126,9 +126,21 @@ class Claimer(Service):
         try:
             if not await asyncio.to_thread(self.dependencies.storage.reserve_in_use):
                 return None
-            return await self.dependencies.database.single(partial(reserve_share, storage=self.dependencies.storage))
+            share = await self.dependencies.database.single(partial(reserve_share, storage=self.dependencies.storage))
+            if share is not None and self._reserve_lines.is_due():
+                await self._report_waiting(share)
+            return share
         except StorageUnavailable:
             return None  # jobs wait when they are prepared
+
+    async def _report_waiting(self, share: int) -> None:
+        """Log how many accounts wait for space. If all do, nothing is rendered until somebody frees some."""
+        waiting, queued = await self.dependencies.database.single(partial(count_waiting_accounts, share=share))
+        if waiting:
+            advice = "free space, or lower SEGMENT_CACHE_BYTES or RESULT_DAYS"
+            _log.warning(
+                "queued jobs wait for disk space", accounts=waiting, of=queued, above_bytes=share, advice=advice
+            )
 
     async def _adopt(self, room: int) -> list[ClaimedJob]:
         """Adopt orphans once every ADOPTION_SECONDS. Claims run much more often, but a lease expires only after

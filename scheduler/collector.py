@@ -180,7 +180,7 @@ class Collector(Service):
         running_task, failure = end.running_task, end.report.failure
         copies = [other for other in self.running_tasks.of_lease(running_task.lease) if other is not running_task]
         if copies and failure.kind is not FailureKind.document:
-            await self._blame(failure)
+            await self._blame(failure, running_task)
         else:
             await self._judge(running_task, end.report)
         self.running_tasks.complete(end.report.token)
@@ -209,13 +209,14 @@ class Collector(Service):
                 # (`CircuitBreaker`).
                 detail = {"kind": str(FailureKind.crash), "worker": running_task.worker_id}
                 await write_event(session, now, job_id, "restart worker", detail)
-        await self._blame(report.failure)
+        await self._blame(report.failure, running_task)
 
-    async def _blame(self, failure: Failure) -> None:
+    async def _blame(self, failure: Failure, running_task: RunningTask) -> None:
         if failure.kind not in BLAMED or failure.worker is None:
             return
         async with self.dependencies.database.work() as session:
-            until = await workers.blame_worker(session, self.dependencies.clock.now(), failure.worker)
+            now, account_id = self.dependencies.clock.now(), running_task.assignment.account_id
+            until = await workers.blame_worker(session, now, failure.worker, account_id)
         if until is not None:
             _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())
 

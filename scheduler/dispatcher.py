@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
-from farm_core.jobs.tasks import Lease, LeasedTask, WaitingTask
+from farm_core.jobs.tasks import Audience, Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of
 from scheduler.breaker import CircuitBreaker
 from scheduler.dependencies import Dependencies
@@ -68,36 +68,72 @@ class Dispatcher(Service):
         # (`place_tasks`).
         room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(living) - len(self.running_tasks)))
         leased = await self.dependencies.database.single(lambda connection: self._lease(connection, living, room))
-        for task in leased:
+        for task, is_confined in leased:
             assignment, now = assignment_of(task, self.dependencies.settings), self.dependencies.clock.monotonic()
             running_task = RunningTask(
-                assignment, task.lease_token, task.worker, now, now, webhook_origin=task.webhook_origin
+                assignment,
+                task.lease_token,
+                task.worker,
+                now,
+                now,
+                webhook_origin=task.webhook_origin,
+                is_confined=is_confined,
             )
             self.running_tasks.add(running_task)
             self.dependencies.executor.submit(assignment, task.worker)
         return len(leased) if len(leased) >= ROUND_TASKS_MAX else 0
 
-    async def _lease(self, connection: AsyncConnection, living: Sequence[WorkerState], room: int) -> list[LeasedTask]:
-        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
+    async def _lease(
+        self, connection: AsyncConnection, living: Sequence[WorkerState], room: int
+    ) -> list[tuple[LeasedTask, bool]]:
+        """Lease at most `room` tasks. Return each with whether its account leaves a worker to others. Workers can have less room,
+        because other schedulers use them too.
 
         All statements run on one connection: acquiring a connection costs as much as a small statement, and each
         connection plans its own statements. Only the last statement writes, so a round can be repeated. Two
         connections with half of the tasks each use a fifth more processor time.
         """
-        now = self.dependencies.clock.now()
-        renderers = sorted({worker.renderer for worker in living})
+        resting = self.breaker.resting()
+        confinement = self.slow_frames.confinement(self.breaker.restricted, living)
+        confined = list[Placement]()
+        if confinement is None:
+            placements = await self._place(connection, living, room, Audience(resting))
+        else:
+            suspects, left_worker = confinement
+            audience = Audience(resting, suspects, suspected=False)
+            placements = await self._place(connection, living, room, audience)
+            others = [worker for worker in living if worker.id != left_worker]
+            taken = Counter(placed.worker_id for placed in placements)
+            confined = await self._place(connection, others, room, audience._replace(suspected=True), taken)
+        if not placements and not confined:
+            return []
+        leases = leases_of((*placements, *confined), new_id("lease"))
+        confined_tasks = {placed.task_id for placed in confined}
+        leased = await tasks.lease_tasks(connection, self.dependencies.clock.now(), leases)
+        return [(task, task.task_id in confined_tasks) for task in leased]
+
+    async def _place(
+        self,
+        connection: AsyncConnection,
+        living: Sequence[WorkerState],
+        room: int,
+        audience: Audience,
+        taken: Mapping[str, int] | None = None,
+    ) -> list[Placement]:
+        """Place tasks of some accounts on workers. `taken` is the number of tasks that this round has placed on each."""
+        if not living:
+            return []
+        now, renderers = self.dependencies.clock.now(), sorted({worker.renderer for worker in living})
         heads_max = room + min(len(living), TAIL_TASKS_MAX)  # deep enough to see where a queue ends
-        waiting = await tasks.open_work(connection, now, heads_max, renderers)
+        waiting = await tasks.open_work(connection, now, heads_max, renderers, audience)
         if not waiting:
             return []
         candidates = self._candidates(living, len(waiting) + SPARE_WORKERS, len(renderers))
         loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(waiting)
-        jobs = self.slow_frames.admitted(self.breaker.admitted(jobs_of(waiting), accounts))
-        placements = place_tasks(jobs, self._free(candidates, loads), accounts)
-        if not placements:
-            return []
-        return await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))
+        jobs = self.breaker.admitted(jobs_of(waiting), accounts)
+        free = self._free(candidates, {name: load + (taken or {}).get(name, 0) for name, load in loads.items()})
+        return place_tasks(jobs, free, accounts)
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
         """Return at most `wanted` workers of each renderer that can probably get a task, and some full ones.

@@ -2,19 +2,18 @@
 
 No task is placed behind a slow frame while another worker can take it. A task that waits behind one is copied to a
 worker without a slow frame (`task_watcher.py`). If there is no such worker, its worker is restarted, once per account
-of the slow frame: for LIMIT_SECONDS that account then gets fewer tasks than the farm has workers, so that one worker
-is free for others. Each scheduler keeps this limit in memory, and counts only its own tasks.
+of the slow frame: for LIMIT_SECONDS that account is limited. All limited accounts together leave one worker to others,
+and the more there are, the sooner a further account is limited. Each scheduler keeps this limit in memory, and counts
+only its own tasks.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
-from scheduler.placement import PlaceableJob
 from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask, RunningTasks
 
@@ -32,6 +31,13 @@ LIMIT_SECONDS: Final = 600.0
 """Time for which an account must leave one worker to others, after a worker was restarted because of its frame."""
 
 
+class Confinement(NamedTuple):
+    """Accounts that together leave the worker `worker_id` to all others."""
+
+    suspects: Sequence[str]
+    worker_id: str
+
+
 class SlowFrames:
     """Find tasks that wait behind slow frames of other accounts, and limit accounts whose frames made a worker
     restart."""
@@ -41,25 +47,29 @@ class SlowFrames:
         self.running_tasks = running_tasks
         self._limited_until: dict[str, float] = {}
         """End of the limit of each account, on the monotonic clock."""
+        self._freed_worker: str | None = None
+        """Worker that was restarted last because of a slow frame."""
         self._blocked: dict[str, tuple[float, float]] = {}
         """For each account, how long its slow frames have blocked others, and when they last did."""
 
-    def admitted(self, jobs: list[PlaceableJob]) -> list[PlaceableJob]:
-        """Return the jobs, with fewer tasks for limited accounts: these leave one worker to others."""
+    def confinement(self, restricted: Collection[str], living: Sequence[WorkerState]) -> Confinement | None:
+        """Return which accounts leave a worker to all others now, or None. `restricted` accounts brought down too many workers."""
         now = self.dependencies.clock.monotonic()
         self._limited_until = {account: until for account, until in self._limited_until.items() if until > now}
-        if not self._limited_until:
-            return jobs
-        tasks_max = len(self.dependencies.executor.workers()) - 1  # 0 while all other workers restart
-        running = Counter(task.assignment.account_id for task in self.running_tasks)
-        admitted: list[PlaceableJob] = []
-        for job in jobs:
-            if job.account_id in self._limited_until:
-                job = job._replace(heads=job.heads[: max(0, tasks_max - running[job.account_id])])  # noqa: PLW2901
-                running[job.account_id] += len(job.heads)
-            if job.heads:
-                admitted.append(job)
-        return admitted
+        if not self._limited_until and (not restricted or len(living) == 1):
+            return None
+        suspects = sorted({*self._limited_until, *restricted})
+        return Confinement(suspects, self._left_worker(living))
+
+    def _left_worker(self, living: Sequence[WorkerState]) -> str:
+        """Return the worker that was restarted last. While it starts, return another one, if possible without a slow frame."""
+        names = sorted(living, key=lambda worker: (worker.id != self._freed_worker, self.is_slow(worker), worker.id))
+        return names[0].id
+
+    def may_copy_to(self, task: RunningTask, worker_id: str) -> bool:
+        """Return False if the worker is left to others than the task's account."""
+        is_confined = task.is_confined or task.assignment.account_id in self._limited_until
+        return not (is_confined and worker_id == self._freed_worker)
 
     def is_slow(self, worker: WorkerState) -> bool:
         """Return True if the worker has drawn one frame for so long that other workers are better for new tasks."""
@@ -105,7 +115,8 @@ class SlowFrames:
             return False
         account_id = holder.assignment.account_id
         is_known = account_id in self._limited_until or self._blocked.get(account_id, (0.0,))[0] > PATIENCE_SECONDS
-        return self.quiet_seconds(task, states) > (SLOW_SECONDS if is_known else PATIENCE_SECONDS)
+        patience = max(SLOW_SECONDS, PATIENCE_SECONDS / (1 + len(self._limited_until)))
+        return self.quiet_seconds(task, states) > (SLOW_SECONDS if is_known else patience)
 
     def make_room(self, task: RunningTask, states: Mapping[str, WorkerState]) -> RunningTask | None:
         """Restart the task's worker if the account has no other worker. Return the task with the slow frame, or None
@@ -128,6 +139,7 @@ class SlowFrames:
         now = self.dependencies.clock.monotonic()
         self._limited_until[holder.assignment.account_id] = now + LIMIT_SECONDS
         self._blocked.pop(holder.assignment.account_id, None)
+        self._freed_worker = task.worker_id
         self.dependencies.executor.restart(task.worker_id, is_blameless=True)
         return holder
 

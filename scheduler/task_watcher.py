@@ -182,7 +182,8 @@ class RunningTaskWatcher(Service):
             return False
         renderer = states[running_task.worker_id].renderer
         load_here = self.running_tasks.load
-        here = (name for name, state in states.items() if state.renderer == renderer)
+        allowed = (name for name in states if self.slow_frames.may_copy_to(running_task, name))
+        here = (name for name in allowed if states[name].renderer == renderer)
         candidates = islice((name for name in here if name in unblocked or not load_here(name)), COPY_CANDIDATES_MAX)
         database, now = self.dependencies.database, self.dependencies.clock.now()
         usable = partial(workers.usable_workers, now=now, ids=list(candidates))

@@ -25,7 +25,7 @@ from farm_core import running
 from farm_core.clock import SystemClock
 from farm_core.db.postgres_clock import WRONG_SECONDS
 from farm_core.db.urls import libpq_url
-from farm_core.disk_space import check_temporary_room
+from farm_core.disk_space import check_temporary_room, reserve_bytes
 from farm_core.redis import CHECK_KEY
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
@@ -162,13 +162,19 @@ def _disk(settings: Settings) -> Finding:
     folder = settings.data_folder.resolve()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        free = shutil.disk_usage(folder).free
+        disk = shutil.disk_usage(folder)
     except OSError as error:
         fact = f"{folder} cannot be the data folder: {error.strerror}"
         return Finding("disk", "bad", fact, "Name another one with --data or DATA_FOLDER.")
-    fact = f"{free / 1e9:.1f} GB free for {folder}"
-    if free >= FREE_BYTES_LEAST:
+    fact, reserve = f"{disk.free / 1e9:.1f} GB free for {folder}", reserve_bytes(disk.total)
+    if disk.free >= FREE_BYTES_LEAST:
         return Finding("disk", "good", fact)
+    if disk.free <= reserve and settings.s3_bucket is None:
+        remedy = (
+            "Free space, or lower SEGMENT_CACHE_BYTES or RESULT_DAYS. Until then large files are refused, and the jobs of every account that "
+            f"stores more than {reserve / 1e9:.1f} GB wait: if all accounts do, nothing is rendered."
+        )
+        return Finding("disk", "bad", f"{fact}, less than the reserve of {reserve / 1e9:.1f} GB", remedy)
     return Finding(
         "disk",
         "poor",

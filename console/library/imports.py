@@ -178,6 +178,7 @@ async def _confirm(
     await record(work, viewer.actor, action, f"template {template_id}", {"name": name})
     if not await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id)):
         raise NotFound(pending.GONE)  # the form was sent twice, and the other request has imported it meanwhile
+    await work.commit()  # if it fails, the upload is still there to confirm
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
     return RedirectResponse(f"/console/templates/{template_id}", 303)
 

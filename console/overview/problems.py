@@ -14,6 +14,7 @@ from farm_core.disk_space import ROOM_BYTES, check_temporary_room, reserve_bytes
 from farm_core.jobs.models import Worker
 from farm_core.redis import CHECK_KEY
 from farm_core.storage.port import StorageUnavailable
+from farm_core.usage.stored import count_waiting_accounts, reserve_share
 
 if TYPE_CHECKING:
     from console.overview.snapshot import Snapshot
@@ -44,9 +45,9 @@ async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:
 
 
 async def _storage(state: AppState, snapshot: Snapshot) -> list[Problem]:
-    if full := _disk(snapshot):
-        return full
     try:
+        if full := _disk(snapshot):
+            return [*full, *await _waiting_accounts(state)]
         await asyncio.to_thread(state.storage.check)
     except StorageUnavailable as error:
         place = "the bucket and its credentials" if state.settings.s3_bucket else "the disk of the data folder"
@@ -66,6 +67,20 @@ async def _redis(state: AppState) -> list[Problem]:
         what = "Redis refuses writes." if isinstance(error, ResponseError) else "Redis does not answer."
         return [Problem(what, f"Renders go on without live progress and previews. Look at its log: {error}")]
     return []
+
+
+async def _waiting_accounts(state: AppState) -> list[Problem]:
+    """Report the accounts whose jobs wait until the disk has its reserve again."""
+    async with state.database.reading() as session:
+        share = await reserve_share(session, state.storage)
+        waiting, queued = (0, 0) if share is None else await count_waiting_accounts(session, share)
+    if not share or not waiting:
+        return []
+    advice = (
+        f"Each of them stores more than {size(share)}. Free space, or let these accounts delete templates and presets."
+    )
+    what = f"Renders of {waiting} of the {queued} accounts with queued renders wait for disk space."
+    return [Problem(what, advice, "/console/renders?status=queued", "Show the queue", severe=True)]
 
 
 def _workers(snapshot: Snapshot) -> list[Problem]:

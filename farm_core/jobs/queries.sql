@@ -303,6 +303,7 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- The planner expects half of the tasks to meet a condition in coalesce, and nearly all to meet one with IS NOT
 -- UNKNOWN. With the first estimate it expected one task per job, and read and sorted all of a job's tasks instead of
 -- using their index.
+-- `resting` accounts are left out. With `suspected`, only accounts that are among the suspects, or are not, are read.
 -- A pause is always shorter than a minute: a task with a later end of its pause is from before the clock was set back.
 WITH depth AS MATERIALIZED (
     SELECT greatest(CAST(:depth_least AS bigint), (2 * :heads_max + count(*) - 1) / greatest(1, count(*))) AS tasks FROM (
@@ -329,6 +330,8 @@ FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
     ORDER BY open_jobs.ready_place, open_jobs.job_id LIMIT depth.tasks
 ) AS heads
 WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
+    AND coalesce(array_position(CAST(:resting AS text[]), CAST(ready.account_id AS text)) IS NULL, true)
+    AND coalesce((array_position(CAST(:suspects AS text[]), CAST(ready.account_id AS text)) IS NOT NULL) = CAST(:suspected AS boolean), true)
 ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
 
 -- pin_jobs --
@@ -634,9 +637,11 @@ RETURNING workers.id
 
 -- blame_worker --
 -- Count a failure. From the third in a row, the worker is quarantined, longer each time, for at most ten minutes.
+-- The job is more probably to blame than the worker if its account has not completed any, but others have.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
     THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
-WHERE id = :id
+WHERE id = :id AND (EXISTS (SELECT 1 FROM account_queues WHERE account_id = :account_id AND completed > 0)
+    OR NOT EXISTS (SELECT 1 FROM account_queues WHERE completed > 0))
 RETURNING quarantined_until
 
 -- forgive_workers --

@@ -66,6 +66,17 @@ class WaitingTask(NamedTuple):
     depth: int
 
 
+class Audience(NamedTuple):
+    """Accounts whose tasks `open_work` returns: all but the resting ones, or of these only the suspects, or only the others."""
+
+    resting: Sequence[str] = ()
+    suspects: Sequence[str] = ()
+    suspected: bool | None = None
+
+
+EVERYBODY: Final = Audience()
+
+
 class LeasedTask(NamedTuple):
     """A leased task with everything that its assignment needs: a row of `lease_tasks`.
 
@@ -118,7 +129,11 @@ class RenderedSegment:
 
 
 async def open_work(
-    transaction: Transaction, now: datetime, heads_max: int, renderers: Sequence[str] | None = None
+    transaction: Transaction,
+    now: datetime,
+    heads_max: int,
+    renderers: Sequence[str] | None = None,
+    audience: Audience = EVERYBODY,
 ) -> list[WaitingTask]:
     """Return waiting tasks, among them the next `heads_max`, with the work of their job and account in flight.
 
@@ -126,7 +141,14 @@ async def open_work(
     other renderers or wait for a pause. If there are then too few rows, further statements read more tasks of the
     other accounts.
     """
-    values = {"now": now, "renderers": None if renderers is None else list(renderers), "depth_least": DEPTH_LEAST}
+    values = {
+        "resting": list(audience.resting),
+        "suspects": list(audience.suspects),
+        "suspected": audience.suspected,
+        "now": now,
+        "renderers": None if renderers is None else list(renderers),
+        "depth_least": DEPTH_LEAST,
+    }
     limits = {"heads_max": in_steps(heads_max)}
     rows = await execute_as(WaitingTask._make, transaction, "open_work", values, limits=limits)
     for _ in range(FURTHER_READS_MAX):

@@ -117,9 +117,19 @@ async def live_renderers(transaction: Transaction, now: datetime) -> set[str]:
     return set(await column(transaction, "live_renderers", values))
 
 
-async def blame_worker(transaction: Transaction, now: datetime, worker_id: str) -> datetime | None:
-    """Count a failure of the worker; return the end of its quarantine, if it is quarantined."""
-    values = {"now": now, "id": worker_id, "failures_max": FAILURES_MAX, "rest_seconds_max": REST_SECONDS_MAX}
+async def blame_worker(
+    transaction: Transaction, now: datetime, worker_id: str, account_id: str | None = None
+) -> datetime | None:
+    """Count a failure of the worker with a job of the account; return the end of its quarantine, if it is quarantined.
+
+    The failure does not count if the account has not completed a job, but others have."""
+    values = {
+        "now": now,
+        "id": worker_id,
+        "account_id": account_id,
+        "failures_max": FAILURES_MAX,
+        "rest_seconds_max": REST_SECONDS_MAX,
+    }
     until = await column(transaction, "blame_worker", values)
     return until[0] if until else None
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -44,6 +44,17 @@ async def stored_bytes(session: AsyncSession, account_id: str) -> int:
     """Return the number of bytes that the account has in storage."""
     kept = select(col(AccountQueue.stored_bytes)).where(col(AccountQueue.account_id) == account_id)
     return int(await session.scalar(kept) or 0)
+
+
+async def count_waiting_accounts(transaction: Transaction, share: int) -> tuple[int, int]:
+    """Return the number of accounts whose queued jobs wait because they store more than `share`, and of all with queued jobs."""
+    queued = select(func.count().filter(col(AccountQueue.stored_bytes) > share), func.count())
+    waiting, every = (
+        await transaction.execute(
+            queued.where(col(AccountQueue.next_job_id).is_not(None), col(AccountQueue.held).is_(False))
+        )
+    ).one()
+    return int(waiting), int(every)
 
 
 def json_bytes(*values: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -123,6 +124,21 @@ def test_the_doctor_asks_for_no_setting_to_be_unset_that_is_not_set(tmp_path: Pa
         pytest.skip(f"file systems cannot be mounted here: {done.stderr}")
     assert done.stdout.startswith("bad The embedded server does not start."), done.stderr
     assert "DATABASE_URL" in done.stdout
+
+
+def test_the_doctor_says_what_waits_while_the_disk_has_only_its_reserve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(total=10**11, free=9 * 10**8)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    nowhere = {
+        "database_url": "postgresql://127.0.0.1:1/x",
+        "redis_url": "redis://127.0.0.1:1",
+        "ray_address": "127.0.0.1:1",
+    }
+    (found,) = (one for one in store_findings(Settings(data_folder=tmp_path, **nowhere)) if one.subject == "disk")
+    assert (found.grade, found.fact) == ("bad", f"0.9 GB free for {tmp_path}, less than the reserve of 1.0 GB")
+    assert "if all accounts do, nothing is rendered" in found.remedy
 
 
 @pytest.mark.service

@@ -73,6 +73,25 @@ def test_a_form_that_is_sent_twice_at_once_imports_one_template(member: Person, 
     assert member.api.get("/templates").json()["total"] == 1
 
 
+REFUSED_COMMIT = """
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no commit'; END $$;
+    CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON templates DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse();
+"""
+
+
+def test_an_import_that_is_not_committed_can_be_confirmed_again(member: Person, project: Path) -> None:
+    """The files of the upload were deleted before the commit."""
+    (upload,) = set(re.findall(r"imp_\w+", uploaded(member, project)))
+    database = member.api.world.database
+    database.execute(REFUSED_COMMIT)
+    try:
+        assert member.post(f"/templates/import/{upload}", name="Greeting").status_code >= 500
+    finally:
+        database.execute("DROP FUNCTION refuse CASCADE")
+    assert member.post(f"/templates/import/{upload}", name="Greeting").status_code == 303
+    assert member.api.get("/templates").json()["total"] == 1
+
+
 def test_a_form_with_faults_opened_again_is_the_playground(member: Person) -> None:
     template = member.api.template()
     assert member.post(f"/templates/{template}/render").status_code in (200, 400)

@@ -58,6 +58,21 @@ def test_a_disk_without_its_reserve_is_named_before_it_is_full(
     assert "renders of accounts that store much may wait" in operator.text("/")
 
 
+def test_accounts_that_wait_for_disk_space_are_counted(operator: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If every account stores more than the reserve, all renders wait until somebody frees space."""
+    world = operator.api.world
+    for name, stored in (("full", 2_000_000_000), ("large", 3_000_000_000), ("idle", 0)):
+        someone = world.account(name)
+        someone.job()
+        world.database.execute(
+            "INSERT INTO object_charges (account_id, key, bytes) VALUES (%s, 'k', %s)", (someone.account_id, stored)
+        )
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10_000_000_000, 9_100_000_000, 900_000_000))
+    time.sleep(LIVE_SECONDS)
+    assert ("bad", "Renders of 2 of the 3 accounts with queued renders wait for disk space.") in notices(operator)
+    assert "Each of them stores more than 1.0 GB." in operator.text("/")
+
+
 def test_a_render_machine_whose_disk_is_full_is_named(operator: Person) -> None:
     world = operator.api.world
     world.database.execute(WORKER, ("worker-live", world.clock.now(), None))

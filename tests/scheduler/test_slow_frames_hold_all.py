@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from cluster.worker.render_thread import RenderThread
+from farm_core.accounts.models import Account
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler import duration_estimator, slow_frames, task_watcher
 from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState
@@ -25,9 +26,10 @@ pytestmark = pytest.mark.service
 
 
 class SlowAccount:
-    """Frames of account `acc_a` last until their worker is restarted or `release` is called."""
+    """Frames of these accounts last until their worker is restarted or `release` is called."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *accounts: str) -> None:
+        self._accounts = accounts or ("acc_a",)
         self.restarted: list[tuple[str, bool]] = []
         self.begun = threading.Semaphore(0)
         self._frames: defaultdict[str, list[threading.Event]] = defaultdict(list)
@@ -54,7 +56,7 @@ class SlowAccount:
         monkeypatch.setattr(InlineExecutor, "workers", workers)
 
     def __call__(self, assignment: TaskAssignment) -> None:
-        if isinstance(assignment, SegmentAssignment) and assignment.account_id == "acc_a" and not self._released:
+        if isinstance(assignment, SegmentAssignment) and assignment.account_id in self._accounts and not self._released:
             frame = threading.Event()
             self._frames[assignment.token].append(frame)
             self.begun.release()
@@ -104,6 +106,27 @@ def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_k
             assert (await under_test.ended(hostile)).status == "completed"
             assert "restart worker" in await under_test.events(hostile)
             assert {task.failures for task in await under_test.tasks(hostile)} == {0}, "nobody is to blame"
+
+    asyncio.run(story())
+
+
+def test_accounts_with_slow_frames_together_leave_one_worker_to_others(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them kept a worker, so that title cards of others waited behind two of them for ever."""
+    slow = SlowAccount(monkeypatch, "acc_a", "acc_c")
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+            async with under_test.database.work() as session:
+                session.add(Account(id="acc_c", name="c"))
+            hostile = [await under_test.create(seconds=9, account_id=one, width=648) for one in ("acc_a", "acc_c")]
+            await slow.holds(2)
+            for width in (640, 320, 160, 80):
+                assert await honest(under_test, width) == "completed"
+            assert len(slow.restarted) <= 2, "one for each account"
+            slow.release()
+            assert {(await under_test.ended(job)).status for job in hostile} == {"completed"}
 
     asyncio.run(story())
 

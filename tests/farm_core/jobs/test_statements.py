@@ -81,7 +81,14 @@ OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
         "lease_seconds": 20,
         "token": "t",
     },
-    "open_work": {"heads_max": 8, "renderers": None, "depth_least": 2},
+    "open_work": {
+        "heads_max": 8,
+        "renderers": None,
+        "depth_least": 2,
+        "resting": [],
+        "suspects": [],
+        "suspected": None,
+    },
 }
 FILL: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import text
@@ -77,5 +78,27 @@ def test_a_worker_rests_from_its_third_failure_in_a_row(database_url: str) -> No
         rests = [await database.single(lambda connection: workers.blame_worker(connection, now, "w")) for _ in range(4)]
         await database.close()
         assert rests == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_worker_does_not_rest_for_an_account_that_completes_nothing_while_others_do(database_url: str) -> None:
+    """Frames beyond the limit of some new accounts took every worker of a small farm out of service for ten minutes."""
+
+    async def story() -> None:
+        database, now = Database(database_url), utc_now()
+        async with database.work() as session:
+            await session.execute(text(WORKER))
+            new, old = [(await rows.account(session, name)).id for name in ("new", "old")]
+            await session.execute(text("UPDATE account_queues SET completed = 1 WHERE account_id = :old"), {"old": old})
+
+        async def rests(account_id: str) -> list[datetime | None]:
+            blame = partial(workers.blame_worker, now=now, worker_id="w", account_id=account_id)
+            return [await database.single(blame) for _ in range(4)]
+
+        assert await rests(new) == [None] * 4
+        assert await rests(old) == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
+        await database.close()
 
     asyncio.run(story())
