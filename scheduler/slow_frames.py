@@ -126,7 +126,10 @@ class SlowFrames:
         without a failure.
         """
         holder = self._holder(task, states)
-        if holder is None or len(states) == 1 or holder.assignment.account_id in self._limited_until:
+        if holder is None or len(states) == 1:
+            return None
+        # A task of a limited account can still arrive at the worker that was just freed.
+        if holder.assignment.account_id in self._limited_until and task.worker_id != self._freed_worker:
             return None
         account_id = task.assignment.account_id
         own = (other for other in self.running_tasks if other.assignment.account_id == account_id)

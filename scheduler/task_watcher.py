@@ -139,16 +139,17 @@ class RunningTaskWatcher(Service):
             await self._copy(running_task, assignment, states)
 
     async def _relieve(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> None:
-        """If a frame of another account blocks the task's worker for too long, copy the task to another worker or
-        restart its worker."""
+        """If frames of other accounts block the task's worker, and that of its copy, for too long, copy the task to another worker
+        or restart its worker."""
         held = self.slow_frames.held_seconds(running_task, states)
         if held > POLL_SECONDS:
             self.wake_within(POLL_SECONDS)
         self.slow_frames.count_wait(running_task, states)
-        if not self.slow_frames.is_stuck(running_task, states) or self._has_copy(running_task):
+        twins = self.running_tasks.of_lease(running_task.lease)
+        if not all(self.slow_frames.is_stuck(twin, states) for twin in twins):
             return
         unblocked = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}
-        if await self._copy(running_task, running_task.assignment, states, unblocked):
+        if len(twins) == 1 and await self._copy(running_task, running_task.assignment, states, unblocked):
             return
         holder = self.slow_frames.make_room(running_task, states)
         if holder is not None:
