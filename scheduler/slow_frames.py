@@ -49,6 +49,7 @@ class SlowFrames:
         """End of the limit of each account, on the monotonic clock."""
         self._freed_worker: str | None = None
         """Worker that was restarted last because of a slow frame."""
+        self._freed_at = 0.0
         self._blocked: dict[str, tuple[float, float]] = {}
         """For each account, how long its slow frames have blocked others, and when they last did."""
 
@@ -129,7 +130,8 @@ class SlowFrames:
         if holder is None or len(states) == 1:
             return None
         # A task of a limited account can still arrive at the worker that was just freed.
-        if holder.assignment.account_id in self._limited_until and task.worker_id != self._freed_worker:
+        has_arrived = task.worker_id == self._freed_worker and holder.started > self._freed_at
+        if holder.assignment.account_id in self._limited_until and not has_arrived:
             return None
         account_id = task.assignment.account_id
         own = (other for other in self.running_tasks if other.assignment.account_id == account_id)
@@ -142,7 +144,7 @@ class SlowFrames:
         now = self.dependencies.clock.monotonic()
         self._limited_until[holder.assignment.account_id] = now + LIMIT_SECONDS
         self._blocked.pop(holder.assignment.account_id, None)
-        self._freed_worker = task.worker_id
+        self._freed_worker, self._freed_at = task.worker_id, now
         self.dependencies.executor.restart(task.worker_id, is_blameless=True)
         return holder
 

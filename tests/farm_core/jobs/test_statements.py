@@ -73,23 +73,12 @@ def test_no_statement_but_one_is_too_long_for_the_cache_of_psycopg() -> None:
 
 OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
     "claim_jobs": {
-        "account_jobs_max": 64,
-        "stored_max": 2**62,
-        "without": [],
-        "candidates": 32,
-        "jobs_max": 8,
-        "lease_seconds": 20,
-        "token": "t",
+        "account_jobs_max": 64, "stored_max": 2**62, "without": [], "candidates": 32, "jobs_max": 8, "lease_seconds": 20, "token": "t",
     },
     "open_work": {
-        "heads_max": 8,
-        "renderers": None,
-        "depth_least": 2,
-        "resting": [],
-        "suspects": [],
-        "suspected": None,
+        "heads_max": 8, "renderers": None, "depth_least": 2, "resting": [], "suspects": [], "suspected": None,
     },
-}
+}  # fmt: skip
 FILL: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
         request_hash, attempt, created_at)
