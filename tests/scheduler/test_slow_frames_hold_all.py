@@ -79,7 +79,8 @@ class SlowAccount:
         for entry in list(thread._entries.values()):
             entry.is_cancelled = True
         thread.fail_active(Failure(FailureKind.lost, "The worker is gone.", worker_id))
-        self._frames[token][-1].set()
+        for frame in self._frames.get(token, [])[-1:]:  # none if the worker has gone on to a frame of another account
+            frame.set()
 
 
 async def honest(under_test: FarmUnderTest, width: int) -> str:
