@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from farm_core.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
-from farm_core.jobs.judge import STORAGE_AWAY, Failure, FailureKind
-from farm_core.storage.port import ObjectMissing, StorageUnavailable
+from farm_core.jobs.judge import DISK_RESERVED, STORAGE_AWAY, Failure, FailureKind
+from farm_core.storage.port import ObjectMissing, StorageNearlyFull, StorageUnavailable
 from gpu_renderer.errors import DiskNearlyFull, EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
@@ -34,7 +34,9 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
             return Failure(FailureKind.document, TOO_LARGE, worker_id)
         case DiskNearlyFull() if has_reserve():  # without the attempt's files
             return Failure(FailureKind.space, TOO_LARGE, worker_id)
-        case DiskNearlyFull() | StorageUnavailable():
+        case DiskNearlyFull() | StorageNearlyFull():
+            return Failure(FailureKind.reserve, DISK_RESERVED, worker_id)
+        case StorageUnavailable():
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)
         case OSError() if is_disk_broken(error) or (is_disk_full(error) and not has_temporary_room()):
             return Failure(FailureKind.store, STORAGE_AWAY, worker_id)

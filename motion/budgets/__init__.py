@@ -14,14 +14,16 @@ from typing import Final, NamedTuple
 from motion.budgets import brushes
 from motion.budgets.operators import copied_pixels, operated_points, paint_count, point_count
 from motion.budgets.paths import crossing_count, mask_count, self_crossing_count
+from motion.budgets.placements import check_placed, refused
 from motion.budgets.strokes import dashed_pixels, ribbon_pixels
-from motion.errors import PropertyRefused
 from motion.evaluate.context import FRAME_LAYERS_MAX as LAYERS_MAX
-from motion.evaluate.nesting import NESTING_MAX
 from motion.formulas.particles import PARTICLES_MAX
 from motion.model.composition import Plan
-from motion.model.content import InstanceContent, ParticleContent
+from motion.model.content import ParticleContent
 from motion.model.layer import Layer
+
+PARTICLES_TOTAL_MAX: Final = 400_000
+"""Particles of all layers. Each placement of a composition evaluates its particles anew, which takes about 7 us each."""
 
 
 def particle_count(layer: Layer) -> int:
@@ -68,7 +70,7 @@ BUDGETS: Final = (
         500_000_000,
         1_000_000_000,
     ),
-    Budget("particles", particle_count, PARTICLES_MAX, 400_000),
+    Budget("particles", particle_count, PARTICLES_MAX, PARTICLES_TOTAL_MAX),
     Budget("characters of expressions", expression_length, 500_000, 10_000_000),
     Budget("3D layers", lambda layer: int(layer.is_3d), 1, 1_000),
     Budget("lights", lambda layer: int(layer.kind == "light"), 1, 30),
@@ -83,7 +85,8 @@ def check(plans: Mapping[str, Plan], rendered: Plan) -> None:
     layers = [layer for plan in plans.values() for layer in plan.layers.values()]
     for budget in BUDGETS:
         _check(budget, layers)
-    _check_placed(plans, rendered)
+    check_placed(plans, rendered, lambda _: 1, "layers", LAYERS_MAX)
+    check_placed(plans, rendered, particle_count, "particles", PARTICLES_TOTAL_MAX)
 
 
 def _check(budget: Budget, layers: Collection[Layer]) -> None:
@@ -91,34 +94,9 @@ def _check(budget: Budget, layers: Collection[Layer]) -> None:
     for layer in layers:
         count = budget.count(layer)
         if count > budget.layer_max:
-            raise _refused(f"Layer “{layer.name}” has {count:,} {budget.what}", budget.layer_max)
+            raise refused(f"Layer “{layer.name}” has {count:,} {budget.what}", budget.layer_max)
         total += count
         if total > budget.total_max and not beyond:
             beyond = layer.name
     if beyond:
-        raise _refused(f"All layers together have {total:,} {budget.what}", budget.total_max, beyond)
-
-
-def _check_placed(plans: Mapping[str, Plan], rendered: Plan) -> None:
-    counts: dict[tuple[str, int], int] = {}
-
-    def placed(plan: Plan, depth: int) -> int:
-        """Return the layers that one placement of the composition adds. Nothing is drawn deeper than NESTING_MAX."""
-        key = plan.key, depth
-        if key not in counts:
-            counts[key] = sum(of_layer(layer, depth) for layer in plan.layers.values())
-        return counts[key]
-
-    def of_layer(layer: Layer, depth: int) -> int:
-        inner = plans.get(layer.content.plan or "") if isinstance(layer.content, InstanceContent) else None
-        return 1 + (0 if inner is None or depth >= NESTING_MAX else placed(inner, depth + 1))
-
-    if (total := placed(rendered, 0)) > LAYERS_MAX:
-        name = max(rendered.layers.values(), key=lambda layer: of_layer(layer, 0)).name
-        fact = f"The composition has {total:,} layers with those of placed compositions, most of them in layer “{name}”"
-        raise _refused(fact, LAYERS_MAX)
-
-
-def _refused(fact: str, most: int, beyond: str = "") -> PropertyRefused:
-    named = f" Layer “{beyond}” is the first beyond the limit." if beyond else ""
-    return PropertyRefused(f"{fact}; at most {most:,} are allowed.{named}")
+        raise refused(f"All layers together have {total:,} {budget.what}", budget.total_max, beyond)

@@ -131,12 +131,13 @@ def test_the_doctor_says_what_waits_while_the_disk_has_only_its_reserve(
 ) -> None:
     usage = shutil.disk_usage(tmp_path)._replace(total=10**11, free=9 * 10**8)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    nowhere = {
-        "database_url": "postgresql://127.0.0.1:1/x",
-        "redis_url": "redis://127.0.0.1:1",
-        "ray_address": "127.0.0.1:1",
-    }
-    (found,) = (one for one in store_findings(Settings(data_folder=tmp_path, **nowhere)) if one.subject == "disk")
+    settings = Settings(
+        data_folder=tmp_path,
+        database_url="postgresql://127.0.0.1:1/x",
+        redis_url="redis://127.0.0.1:1",
+        ray_address="127.0.0.1:1",
+    )
+    (found,) = (one for one in store_findings(settings) if one.subject == "disk")
     assert (found.grade, found.fact) == ("bad", f"0.9 GB free for {tmp_path}, less than the reserve of 1.0 GB")
     assert "if all accounts do, nothing is rendered" in found.remedy
 

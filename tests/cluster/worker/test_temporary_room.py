@@ -13,7 +13,7 @@ from cluster.worker import temporary_room
 from cluster.worker.failures import TOO_LARGE
 from cluster.worker.segment_maker import SessionSegmentMaker
 from cluster.worker.task_runner import TaskRunner
-from farm_core.jobs.judge import STORAGE_AWAY, FailureKind
+from farm_core.jobs.judge import DISK_RESERVED, FailureKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.settings import Settings
 from farm_core.storage import local

@@ -186,7 +186,14 @@ def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database_
 def test_columns_of_statements_are_the_fields_of_their_rows_in_their_order(database_url: str) -> None:
     async def story() -> None:
         database = await filled(database_url, "r")
-        read = {"now": utc_now(), "renderers": None, "depth_least": 2, "resting": [], "suspects": [], "suspected": None}
+        read: dict[str, object] = {
+            "now": utc_now(),
+            "renderers": None,
+            "depth_least": 2,
+            "resting": [],
+            "suspects": [],
+            "suspected": None,
+        }
         lease = {"task_ids": ["ada1.0"], "job_ids": ["ada1"], "tokens": ["token"], "workers": ["w"], "renderers": ["r"]}
         async with database.work() as session:
             waiting = await execute(session, "open_work", read, limits={"heads_max": 1})
