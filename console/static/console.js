@@ -10,13 +10,15 @@
 //   pictures.js  pictures that no worker has drawn yet
 //   moving.js    posters of templates that play on hover
 //   sheets.js    playback of contact sheets
-//   drops.js     files dropped on a page
+//   files.js     files chosen or dropped on a page
 //   imports.js   import of a project, with the progress of its upload
+//   entered.js   fields changed before the scripts were loaded, and forms that were not accepted
 //   controls.js  tabs, copying, forms, keys, two videos side by side
 //   batch/       table of a template's values, loaded by its page
 //   playground/  playground of a template, loaded by its page
 "use strict";
 import "./controls.js";
+import "./entered.js"; // after controls.js, which decides if a form is sent
 import "./farm.js";
 import "./imports.js";
 import "./moving.js";

@@ -1,5 +1,5 @@
 // Controls of pages: tabs, copying, forms, keys, two videos side by side.
-import { all, later, notify, onArrival } from "./page.js";
+import { all, isNew, later, notify, onArrival } from "./page.js";
 
 // ---- Code: tabs and copying ----
 onArrival((root) => {
@@ -110,7 +110,8 @@ function release(form) {
 }
 // A page that answers a form: a reload or Back requests its address, and does not send the form again.
 if (!document.querySelector("[data-error]")) history.replaceState(history.state, "", location.href);
-window.addEventListener("pageshow", () => {
+window.addEventListener("pageshow", (event) => {
+  if (isNew && !event.persisted) return; // a choice may already be on its way
   for (const form of [...sent.keys()]) release(form);
   for (const choice of all("[data-submit]")) choice.form.reset();
 });

@@ -1,14 +1,12 @@
 // Files chosen by a file input or dropped on a page.
 
-// Call `take(files)` with the files that are chosen, also with those chosen before the page's scripts were loaded.
+// Call `take(files)` with the files that are chosen.
 export function takeChosen(chooser, take) {
-  const takeNow = () => {
+  chooser.addEventListener("change", () => {
     const files = [...chooser.files];
     chooser.value = ""; // allow choosing the same file again
     if (files.length) take(files);
-  };
-  chooser.addEventListener("change", takeNow);
-  takeNow();
+  });
 }
 
 // Outside of drop targets the page ignores dropped files; a browser would replace the page with the file.

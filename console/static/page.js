@@ -1,5 +1,7 @@
 // Elements, times, notices, and set-up of new elements. Every page uses them.
 export const csrf = () => document.body.dataset.csrf || "";
+// False after a reload and Back: browsers then restore what was entered in fields.
+export const isNew = performance.getEntriesByType("navigation")[0]?.type === "navigate";
 export const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 // ---- Set-up functions, run on the page and on each new part of it ----

@@ -113,6 +113,24 @@ def window(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
+def page(designer: Person, window: Callable[..., Any]) -> Any:
+    """Open the playground of a template with a picture."""
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
+    return page
+
+
+@pytest.fixture
+def photo(tmp_path: Path) -> Path:
+    """Return a picture."""
+    from tests.api.world import picture
+
+    path = tmp_path / "photo.png"
+    path.write_bytes(picture())
+    return path
+
+
+@pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return a project with a text and a picture."""
     from tests.api.world import bundle, document, layer

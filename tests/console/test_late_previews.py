@@ -9,30 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.api.world import picture
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
 Window = Callable[..., Any]
-
-
-@pytest.fixture
-def page(designer: Person, window: Window) -> Any:
-    """Open a playground and wait for its first frame."""
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
-    return page
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> list[Path]:
-    """Return two pictures."""
-    paths = [tmp_path / "former.png", tmp_path / "newer.png"]
-    for path in paths:
-        path.write_bytes(picture())
-    return paths
 
 
 def is_draft(request: Any) -> bool:
@@ -43,10 +25,11 @@ def is_frame(request: Any) -> bool:
     return not is_draft(request)
 
 
-def test_of_two_uploads_the_newer_one_counts(page: Any, files: list[Path]) -> None:
-    former, newer = files
+def test_of_two_uploads_the_newer_one_counts(page: Any, photo: Path) -> None:
+    newer = photo.with_name("newer.png")
+    newer.write_bytes(photo.read_bytes())
     uploads = HeldAnswers(page, "**/console/uploads")
-    page.set_input_files("[data-upload=in-photo]", former)
+    page.set_input_files("[data-upload=in-photo]", photo)
     uploads.wait()
     label = page.locator("[data-upload-label]")
     expect(label).to_have_text("Uploading…")
@@ -58,9 +41,9 @@ def test_of_two_uploads_the_newer_one_counts(page: Any, files: list[Path]) -> No
     expect(label).to_have_text("Replace")
 
 
-def test_an_address_that_is_typed_during_an_upload_stays(page: Any, files: list[Path]) -> None:
+def test_an_address_that_is_typed_during_an_upload_stays(page: Any, photo: Path) -> None:
     uploads = HeldAnswers(page, "**/console/uploads")
-    page.set_input_files("[data-upload=in-photo]", files[0])
+    page.set_input_files("[data-upload=in-photo]", photo)
     uploads.wait()
     page.fill("#in-photo", "https://media.example.com/a.png")
     uploads.arrive()
@@ -68,9 +51,9 @@ def test_an_address_that_is_typed_during_an_upload_stays(page: Any, files: list[
     expect(page.locator("[data-upload-label]")).to_have_text("Upload")
 
 
-def test_a_render_waits_for_the_upload_that_is_under_way(designer: Person, page: Any, files: list[Path]) -> None:
+def test_a_render_waits_for_the_upload_that_is_under_way(designer: Person, page: Any, photo: Path) -> None:
     uploads = HeldAnswers(page, "**/console/uploads")
-    page.set_input_files("[data-upload=in-photo]", files[0])
+    page.set_input_files("[data-upload=in-photo]", photo)
     uploads.wait()
     page.click("button:has-text('Render')")
     uploads.arrive()

@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.api.workers import drawing
-from tests.api.world import picture
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 
@@ -19,22 +18,6 @@ pytestmark = [pytest.mark.filterwarnings("default")]
 Window = Callable[..., Any]
 UPLOADS = "**/console/uploads"
 IMPORTS = "**/console/templates/import"
-
-
-@pytest.fixture
-def page(designer: Person, window: Window) -> Any:
-    """Open a playground."""
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/playground")
-    return page
-
-
-@pytest.fixture
-def photo(tmp_path: Path) -> Path:
-    """Return a picture."""
-    path = tmp_path / "photo.png"
-    path.write_bytes(picture())
-    return path
 
 
 def test_an_upload_shows_its_progress_and_is_cancelled(page: Any, photo: Path) -> None:

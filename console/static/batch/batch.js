@@ -26,7 +26,7 @@ function remember() {
 }
 text.addEventListener("input", remember);
 if (text.value) remember();
-else text.value = history.state?.table || sessionStorage.getItem(place) || "";
+else text.value = text.defaultValue = history.state?.table || sessionStorage.getItem(place) || "";
 // Keep it for Back after it was rendered, too.
 document.addEventListener("submit", () => {
   try { history.replaceState({ ...history.state, table: text.value }, ""); } catch { /* Browsers limit the size. */ }

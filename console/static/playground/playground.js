@@ -109,7 +109,7 @@ function showColour(field) {
   pen.fillStyle = field.value;
   pen.fillRect(0, 0, 1, 1);
   const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
-  if (alpha) picker.value = `#${[red, green, blue].map((one) => one.toString(16).padStart(2, "0")).join("")}`; // a colour picker cannot show alpha
+  if (alpha) picker.value = picker.defaultValue = `#${[red, green, blue].map((one) => one.toString(16).padStart(2, "0")).join("")}`; // a colour picker cannot show alpha
 }
 
 // ---- The page loads, is restored from the cache, or is online again ----

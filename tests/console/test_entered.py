@@ -1,0 +1,111 @@
+"""What was entered in a form is there again if the farm did not accept it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.api.world import text_template
+from tests.console.people import COOKIE, Person, link_token
+
+pytestmark = [pytest.mark.filterwarnings("default")]
+
+Window = Callable[..., Any]
+
+
+def sign_in_again(page: Any, person: Person) -> None:
+    """Sign in with a one-time link, from the page that says that nothing was changed."""
+    expect(page.get_by_text("so nothing was changed")).to_be_visible()
+    page.goto(f"{person.origin}/console/enter?token={link_token(person.api.world, person.api.account_id)}")
+    page.get_by_role("button", name="Sign in as").click()
+    expect(page.locator("#notices")).to_have_text("What you entered is here again. It has not been sent.")
+
+
+def test_a_new_name_survives_a_session_that_ends(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{text_template(designer.api)}")
+    page.get_by_text("Rename", exact=True).click()
+    page.fill("#name", "Entered with care")
+    page.context.clear_cookies(name=COOKIE)
+    page.get_by_role("button", name="Save the name").click()
+    sign_in_again(page, designer)
+    expect(page.locator("#name")).to_have_value("Entered with care")
+    page.get_by_role("button", name="Save the name").click()
+    expect(page.locator("h1")).to_have_text("Entered with care")
+    expect(page.locator("#notices")).to_be_empty()
+    page.reload()
+    expect(page.locator("#name")).to_be_hidden()
+
+
+def test_the_choices_of_a_new_key_survive_a_session_that_ends(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/account")
+    page.fill("#key-name", "n8n")
+    page.select_option("#lifetime", "30")
+    scope = page.get_by_role("group", name="Scopes").get_by_role("checkbox").first
+    scope.click()
+    ticked = scope.is_checked()
+    page.context.clear_cookies(name=COOKIE)
+    page.get_by_role("button", name="Create the key").click()
+    sign_in_again(page, designer)
+    expect(page.locator("#key-name")).to_have_value("n8n")
+    expect(page.locator("#lifetime")).to_have_value("30")
+    expect(scope).to_be_checked(checked=ticked)
+
+
+def test_the_labels_of_an_import_survive_a_session_that_ends(designer: Person, window: Window, project: Path) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates")
+    page.set_input_files("#file", project)
+    page.get_by_label("Label of Headline").fill("Name of the guest")
+    page.context.clear_cookies(name=COOKIE)
+    page.get_by_role("button", name="Import the template").click()
+    sign_in_again(page, designer)
+    expect(page.get_by_label("Label of Headline")).to_have_value("Name of the guest")
+    page.get_by_role("button", name="Import the template").click()
+    expect(page.locator("main")).to_contain_text("Name of the guest")
+
+
+def test_another_account_that_signs_in_does_not_see_it(designer: Person, shared_member: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/account")
+    page.fill("#key-name", "secret project")
+    page.context.clear_cookies(name=COOKIE)
+    page.get_by_role("button", name="Create the key").click()
+    expect(page.get_by_text("so nothing was changed")).to_be_visible()
+    page.context.add_cookies([shared_member.cookie])
+    page.goto(f"{designer.origin}/console/account")
+    expect(page.locator("h1")).to_contain_text("ada")
+    expect(page.locator("#key-name")).to_have_value("")
+
+
+def test_a_refused_form_is_filled_in_when_the_error_page_leads_back(designer: Person, window: Window) -> None:
+    template = text_template(designer.api)
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template}")
+    page.get_by_text("Rename", exact=True).click()
+    page.fill("#name", "Second")
+    assert designer.post(f"/templates/{template}/name", name="First").status_code == 303
+    page.get_by_role("button", name="Save the name").click()
+    page.get_by_role("link", name="Back to the page").click()
+    expect(page.locator("h1")).to_have_text("First")
+    expect(page.locator("#name")).to_have_value("Second")
+
+
+def test_back_shows_what_was_entered_before_the_farm_was_away(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/account")
+    page.fill("#key-name", "Entered while away")
+
+    def cut(route: Route) -> None:
+        route.abort() if route.request.method == "POST" else route.fallback()
+
+    page.route("**/account/keys", cut)
+    page.get_by_role("button", name="Create the key").click()
+    expect(page).to_have_url("chrome-error://chromewebdata/")
+    page.go_back()
+    expect(page.locator("#key-name")).to_have_value("Entered while away")
