@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from benchmarks.service.api_process import RunningApi, running_api
 from cluster.worker.render_actor import NICENESS
 from farm_core.accounts import tokens
 from farm_core.accounts.secret import farm_secret
+from farm_core.long_steps import repeating
 from farm_core.settings import ROOT, Settings
 
 CLIENTS = 30
@@ -67,27 +67,20 @@ def _advice(rows: Sequence[Row]) -> str:
 @contextmanager
 def rendering(folder: Path) -> Iterator[None]:
     """Render an example repeatedly, with the priority of render actors."""
-    ended = threading.Event()
     command = [sys.executable, "-m", "farm_core", "render", str(ROOT / "examples" / "title-card.motion")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
 
     def render() -> None:
-        while not ended.is_set():
-            with (folder / "render.log").open("wb") as log:
-                one = subprocess.Popen(
-                    [*command, "--size", "1280x720", "-o", str(folder / "beside.mp4")],
-                    env=environment, cwd=ROOT, stdout=log, stderr=log,
-                )  # fmt: skip
-                os.setpriority(os.PRIO_PROCESS, one.pid, NICENESS)
-                one.wait()
+        with (folder / "render.log").open("wb") as log:
+            one = subprocess.Popen(
+                [*command, "--size", "1280x720", "-o", str(folder / "beside.mp4")],
+                env=environment, cwd=ROOT, stdout=log, stderr=log,
+            )  # fmt: skip
+            os.setpriority(os.PRIO_PROCESS, one.pid, NICENESS)
+            one.wait()
 
-    thread = threading.Thread(target=render)
-    thread.start()
-    try:
+    with repeating(render):
         yield
-    finally:
-        ended.set()
-        thread.join()
 
 
 def prepared(origin: str, settings: Settings) -> tuple[dict[str, str], str]:

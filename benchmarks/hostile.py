@@ -5,7 +5,6 @@ process.
 from __future__ import annotations
 
 import statistics
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -21,36 +20,31 @@ from benchmarks.service.attacks import Hostile, attacking
 from benchmarks.service.farm import TITLE_CARD, client_of, imported, local_farm, uploaded
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm
+from farm_core.long_steps import repeating
 
 SECONDS = 600.0
 IDLE_SECONDS = 60.0
 HEALTH_SECONDS = 0.25
+MEMORY_SECONDS = 2.0
 RATIO_MAX = 3.0
 HEALTH_MS_MAX = 500.0
 GROWTH_MB_MAX = 300.0
 
 
 class Watch:
-    """Ask `/api/health` and look at the memory of the farm's processes, in a thread of its own."""
+    """Ask `/api/health` and look at the memory of the farm's processes, in threads of their own."""
 
     def __init__(self, origin: str) -> None:
         self.origin, self.health_ms = origin, list[float]()
         self.first, self.most = dict[int, int](), dict[int, int]()
         self.names = dict[int, str]()
-        self._ended = threading.Event()
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Watch while the block runs."""
-        threads = [threading.Thread(target=one) for one in (self._ask, self._look)]
-        for thread in threads:
-            thread.start()
-        try:
+        self._look()
+        with repeating(self._ask, HEALTH_SECONDS), repeating(self._look, MEMORY_SECONDS):
             yield
-        finally:
-            self._ended.set()
-            for thread in threads:
-                thread.join()
 
     def growth(self) -> tuple[float, str]:
         """Return the most that a process grew by, in MB, and its name."""
@@ -60,25 +54,21 @@ class Watch:
 
     def _ask(self) -> None:
         """Send a health check over a new connection, as load balancers do."""
-        while not self._ended.wait(HEALTH_SECONDS):
-            began = time.perf_counter()
-            with closing(HTTPConnection(urlsplit(self.origin).netloc, timeout=60)) as connection:
-                connection.request("GET", "/api/health")
-                assert connection.getresponse().status == HTTPStatus.OK
-            self.health_ms.append(1000 * (time.perf_counter() - began))
+        began = time.perf_counter()
+        with closing(HTTPConnection(urlsplit(self.origin).netloc, timeout=60)) as connection:
+            connection.request("GET", "/api/health")
+            assert connection.getresponse().status == HTTPStatus.OK
+        self.health_ms.append(1000 * (time.perf_counter() - began))
 
     def _look(self) -> None:
-        while True:
-            for process in psutil.Process().children(recursive=True):
-                try:
-                    resident, name = process.memory_info().rss, " ".join(process.cmdline()).strip()[-40:]
-                except psutil.Error:
-                    continue
-                self.first.setdefault(process.pid, resident)
-                self.names[process.pid] = name
-                self.most[process.pid] = max(resident, self.most.get(process.pid, 0))
-            if self._ended.wait(2):
-                return
+        for process in psutil.Process().children(recursive=True):
+            try:
+                resident, name = process.memory_info().rss, " ".join(process.cmdline()).strip()[-40:]
+            except psutil.Error:
+                continue
+            self.first.setdefault(process.pid, resident)
+            self.names[process.pid] = name
+            self.most[process.pid] = max(resident, self.most.get(process.pid, 0))
 
 
 def _rows(quick: bool) -> Iterator[Row]:

@@ -6,7 +6,6 @@ In the last phase, title cards render one after another, to measure the cost of 
 from __future__ import annotations
 
 import statistics
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -89,20 +88,11 @@ def _beside(rendered: _Preview, previewed: _Preview, count: int) -> Iterator[Row
     rendered.rendered_seconds(-1)
     for turn in range(max(2, count // 4)):
         alone.append(1000 * rendered.rendered_seconds(2 * turn))
-        ended = threading.Event()
-        thread = threading.Thread(target=_until, args=(ended, previewed, previews))
-        thread.start()
-        beside.append(1000 * rendered.rendered_seconds(2 * turn + 1))
-        ended.set()
-        thread.join()
+        with repeating(lambda: previews.append(previewed.milliseconds(len(previews)))):
+            beside.append(1000 * rendered.rendered_seconds(2 * turn + 1))
     yield {"what": f"{rendered.name}, render alone", **_figures(alone)}
     yield {"what": f"{rendered.name}, render beside previews", **_figures(beside)}
     yield {"what": f"{previewed.name}, preview beside a render", **_figures(previews)}
-
-
-def _until(ended: threading.Event, preview: _Preview, times: list[float]) -> None:
-    while not ended.is_set():
-        times.append(preview.milliseconds(len(times)))
 
 
 def _figures(times: Sequence[float]) -> Row:

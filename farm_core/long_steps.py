@@ -1,4 +1,4 @@
-"""Report long steps while they run, so that a command is never silent for long."""
+"""Work on another thread while a block runs, such as reports of a long step, so that a command is never silent for long."""
 
 from __future__ import annotations
 
@@ -13,18 +13,26 @@ SILENT_SECONDS: Final = 10.0
 
 
 @contextmanager
-def reporting(report: Callable[[float], None]) -> Iterator[None]:
-    """Call `report` on another thread with the seconds so far, each time that the block has run for ten more."""
-    began, ended = time.monotonic(), threading.Event()
+def repeating(act: Callable[[], None], pause_seconds: float = 0.0) -> Iterator[None]:
+    """Call `act` on another thread after each pause, until the block ends."""
+    ended = threading.Event()
 
-    def keep_reporting() -> None:
-        while not ended.wait(SILENT_SECONDS):
-            report(time.monotonic() - began)
+    def repeat() -> None:
+        while not ended.wait(pause_seconds):
+            act()
 
-    thread = threading.Thread(target=keep_reporting, name="report", daemon=True)
+    thread = threading.Thread(target=repeat, name="repeat", daemon=True)
     thread.start()
     try:
         yield
     finally:
         ended.set()
         thread.join()
+
+
+@contextmanager
+def reporting(report: Callable[[float], None]) -> Iterator[None]:
+    """Call `report` on another thread with the seconds so far, each time that the block has run for ten more."""
+    began = time.monotonic()
+    with repeating(lambda: report(time.monotonic() - began), SILENT_SECONDS):
+        yield

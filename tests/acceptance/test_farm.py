@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from PIL import Image
 from benchmarks.scaling import scene
 from examples.documents import bundle
 from farm_core import running
+from farm_core.long_steps import repeating
 from tests.acceptance.farm import (
     ROOT,
     ProcessFarm,
@@ -108,22 +108,15 @@ def memory_limit(farm: ProcessFarm) -> Iterator[list[int]]:
     """Kill every worker whose memory exceeds the limit, as a container does. Yield the killed workers."""
     limit = max(map(_resident_bytes, farm.processes("actor"))) + MEMORY_BYTES
     killed: list[int] = []
-    over = threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.02):
-            for one in farm.processes("actor"):
-                if _resident_bytes(one) > limit and one.pid not in killed:
-                    killed.append(one.pid)
-                    one.kill()
+        for one in farm.processes("actor"):
+            if _resident_bytes(one) > limit and one.pid not in killed:
+                killed.append(one.pid)
+                one.kill()
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
+    with repeating(watch, 0.02):
         yield killed
-    finally:
-        over.set()
-        watcher.join()
 
 
 def _resident_bytes(process: psutil.Process) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from farm_core.long_steps import repeating
 from tests.api import media
 from tests.api.world import ALL_SCOPES, Someone, World, text_template
 from tests.patience import HANG_SECONDS
@@ -58,21 +59,14 @@ def failing(own_world: World) -> Iterator[World]:
 @contextmanager
 def each_queued(world: World, end: Callable[[str], None]) -> Iterator[None]:
     """End every queued job until the block ends."""
-    ended = threading.Event()
+    with psycopg.connect(str(world.settings.database_url), autocommit=True) as connection:
 
-    def work() -> None:
-        with psycopg.connect(str(world.settings.database_url), autocommit=True) as connection:
-            while not ended.wait(0.2):
-                for (job_id,) in connection.execute("SELECT id FROM jobs WHERE status = 'queued'").fetchall():
-                    end(job_id)
+        def work() -> None:
+            for (job_id,) in connection.execute("SELECT id FROM jobs WHERE status = 'queued'").fetchall():
+                end(job_id)
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+        with repeating(work, 0.2):
+            yield
 
 
 @pytest.fixture
