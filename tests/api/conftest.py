@@ -85,6 +85,7 @@ def _settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
         data_folder=data_folder,
         automation_requests_per_minute_per_ip=1_000_000,
         automation_renders_per_minute=1_000,
+        batches_per_minute=1_000,
         statement_seconds_max=600,  # tests hold locks, for long on a busy machine
     )
 

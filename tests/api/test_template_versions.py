@@ -14,6 +14,7 @@ import pytest
 from farm_core.templates.repository import FORMER_VERSIONS_MAX
 from tests.api.world import Someone, World, bundle, document, field, layer, template_body
 from tests.attacks.test_deletion import until_waiting
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 OLD = document(layer("n1", "Photo", "image", src="blob:https://x/1"), layer("n2", "Title", "text"))
@@ -152,7 +153,7 @@ def test_a_replacement_follows_changes_that_were_made_while_it_was_prepared(worl
         answer = threads.submit(imported, ada, "PUT", f"/templates/{template_id}/import", NEW)
         until_waiting(world.settings.database_url, 1, answer.done)
         other.commit()
-        made = answer.result(30)
+        made = answer.result(HANG_SECONDS)
     assert made["name"] == "Renamed"
     assert "Input 'extra' is gone: requests with it are refused." in made["warnings"]
 
@@ -248,7 +249,7 @@ def test_a_version_is_restored_while_a_replacement_forgets_it(own_world: World) 
             "UPDATE template_versions SET restorable = false WHERE template_id = %s AND version = 1", (template_id,)
         )
         replacement.commit()
-        assert answer.result(30).status_code == 404
+        assert answer.result(HANG_SECONDS).status_code == 404
     assert ada.get(path).json()["version"] == 2
 
 

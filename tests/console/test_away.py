@@ -13,6 +13,7 @@ from tests.api.world import text_template
 from tests.console.changes import asks
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
+from tests.console.test_late_answers import LOOK_AWAY_AND_BACK
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
@@ -79,14 +80,17 @@ def test_a_page_says_that_live_updates_are_interrupted_while_every_attempt_fails
     designer: Person, window: Window
 ) -> None:
     page = window(designer)
+    page.clock.install()
     with page.expect_response(lambda answer: asks(answer.request)):
         page.goto(f"{designer.origin}/console/renders")
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
     page.route("**/console/events*", lambda route: route.abort())
-    page.evaluate("""() => {
-      const see = (hidden) => { Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden }); document.dispatchEvent(new Event("visibilitychange")); };
-      see(true); see(false);
-    }""")
-    expect(page.locator("#notices")).to_contain_text("Live updates are interrupted", timeout=12_000)
+    page.evaluate(LOOK_AWAY_AND_BACK)
+    for _ in range(2):
+        for _ in range(2):  # the browser's next attempt: the page has heard that the one before failed
+            page.wait_for_event("requestfailed", lambda request: "/events" in request.url)
+        page.clock.run_for(3500)
+    expect(page.locator("#notices")).to_contain_text("Live updates are interrupted")
 
 
 def test_a_preview_is_drawn_once_the_farm_answers_again(designer: Person, window: Window) -> None:

@@ -17,7 +17,7 @@ from farm_core.progress.changes import JobChange
 from motion.template import InputField, Target
 from tests.api.world import document, field, layer, picture
 from tests.console.changes import publish_until
-from tests.console.people import COOKIE, Person, link_token, signed_in
+from tests.console.people import COOKIE, Person, link_token
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
@@ -284,21 +284,20 @@ def test_cells_name_files_whose_capitals_python_and_postgres_lower_in_two_ways(
 
 
 def test_a_table_survives_a_session_that_ends(designer: Person, window: Callable[..., Any]) -> None:
-    with signed_in(designer.api.world, "tables") as person:  # the designer's batches of this minute are spent
-        page, address = window(person), f"{person.origin}/console/templates/{template(person)}/batch"
-        page.goto(address)
-        page.fill("#table", "guest\nAda")
-        page.context.clear_cookies(name=COOKIE)
-        page.click("text=Check the rows")
-        page.wait_for_url("**/sign-in?next=*")
-        page.goto(f"{person.origin}/console/enter?token={link_token(person.api.world, person.api.account_id)}")
-        page.click("text=Sign in as")
-        page.wait_for_url(address)
-        expect(page.locator("#table")).to_have_value("guest\nAda")
-        page.click("text=Check the rows")
-        page.click("text=Render 1 video")
-        page.click("text=Render another table")
-        expect(page.locator("#table")).to_have_value("")
+    page, address = window(designer), f"{designer.origin}/console/templates/{template(designer)}/batch"
+    page.goto(address)
+    page.fill("#table", "guest\nAda")
+    page.context.clear_cookies(name=COOKIE)
+    page.click("text=Check the rows")
+    page.wait_for_url("**/sign-in?next=*")
+    page.goto(f"{designer.origin}/console/enter?token={link_token(designer.api.world, designer.api.account_id)}")
+    page.click("text=Sign in as")
+    page.wait_for_url(address)
+    expect(page.locator("#table")).to_have_value("guest\nAda")
+    page.click("text=Check the rows")
+    page.click("text=Render 1 video")
+    page.click("text=Render another table")
+    expect(page.locator("#table")).to_have_value("")
 
 
 def test_a_refused_upload_says_why_and_keeps_the_table(

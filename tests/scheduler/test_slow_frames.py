@@ -158,15 +158,18 @@ def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=HANG_SECONDS) as under_test:
             first = await under_test.create(seconds=1)
             assert await asyncio.to_thread(assembles.wait, HANG_SECONDS)
+            settings = under_test.dependencies.settings.__dict__
+            settings["frame_seconds_max"] = 0.2
             second = await under_test.create(seconds=1, account_id="acc_b", width=640)
             running_tasks = under_test.scheduler.task_watcher.running_tasks
             async with asyncio.timeout(HANG_SECONDS):
                 while not any(task.assignment.job_id == second for task in running_tasks):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
             await asyncio.sleep(1.0)  # five times the limit
+            settings["frame_seconds_max"] = HANG_SECONDS
             release.set()
             assert [(await under_test.ended(job_id)).status for job_id in (first, second)] == ["completed"] * 2
             assert restarts == []
