@@ -168,6 +168,7 @@ def test_a_page_that_shows_a_new_key_is_left_without_another_key(designer: Perso
     page.fill("[name=name]", f"left by {leave}")
     page.click("button:has-text('Create the key')")
     expect(page.locator(".secret")).to_be_visible()
+    page.wait_for_load_state()  # a person sees the page once its scripts have run
     page.reload() if leave == "reload" else page.click(".side:visible >> text=Dark")
     expect(page).to_have_url(f"{designer.origin}/console/account")
     expect(page.locator("tbody tr", has_text=f"left by {leave}")).to_have_count(1)

@@ -256,7 +256,7 @@ def test_frames_of_upright_videos_are_shown_whole(designer: Person, window: Wind
     for path in ("", f"{designer.origin}/console/renders/{job}"):
         if path:
             page.goto(path)
-        page.wait_for_function("document.querySelector('.screen img').naturalWidth")
+        page.wait_for_function("() => document.querySelector('.screen img').naturalWidth")
         screen, frame = (page.locator(one).first.bounding_box() for one in (".screen", ".screen img"))
         assert screen["y"] <= frame["y"] < frame["y"] + frame["height"] <= screen["y"] + screen["height"], path
         assert screen["width"] == pytest.approx(screen["height"] * 9 / 16, abs=2), f"{path}: black beside the frame"
