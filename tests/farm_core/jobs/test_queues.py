@@ -77,8 +77,8 @@ STEPS: Final = (
 PLACE: Final = "extract(epoch FROM created_at)::float8 + reserved_ms / 1000.0::float8 - 86400.0::float8 * priority"
 KEPT: Final = """
     SELECT account_id, queued, processing, cancelled, reserved_ms, next_job_id, leased_frames,
-        (SELECT round(min(ready_place)) FROM open_jobs WHERE open_jobs.account_id = queue.account_id) = round(ready_place)
-            OR ready_place IS NULL AS is_ready_right
+        (SELECT min(ready_place) FROM open_jobs WHERE open_jobs.account_id = queue.account_id) IS NOT DISTINCT FROM ready_place
+            AS is_ready_right
     FROM account_queues AS queue ORDER BY account_id
 """
 TRUE: Final = f"""
