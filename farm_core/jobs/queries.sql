@@ -355,6 +355,8 @@ UPDATE jobs SET renderer = held.renderer FROM held WHERE jobs.id = held.id
 -- scheduler has locked are skipped.
 -- Sums are looked up row by row, whatever the statistics are. Jobs are joined as a table, because Postgres copies whole
 -- rows of a subquery. Templates are looked up only for jobs that a release before migration 0020 froze.
+-- The segments of an assembly are joined as text, because json_build_object looks up types for each of them. They are read
+-- in the order of their index, without a sort.
 -- The commit does not wait for the disk. A crash of Postgres can lose the last leases: these tasks wait again, and
 -- results with the lost tokens do not count. Any later commit that waits for the disk also makes these leases durable.
 WITH quickly AS MATERIALIZED (
@@ -385,10 +387,14 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     coalesce(held.composition_seconds, (SELECT duration_seconds FROM templates WHERE templates.id = held.template_id)) AS duration_seconds,
     CASE
         WHEN tasks.kind = 'assemble' THEN (
-            SELECT json_agg(json_build_object('firstFrame', done.first_frame, 'frames', done.frame_count, 'key', done.segment_key,
-                'cached', coalesce(done.report -> 'cached', 'false'), 'stagesMs', coalesce(done.report -> 'stages_ms', '{}'))
-                ORDER BY done.index)
-            FROM tasks AS done WHERE done.job_id = held.id AND done.kind = 'render'
+            SELECT CAST('[' || string_agg('{"firstFrame":' || done.first_frame || ',"frames":' || done.frame_count
+                || ',"key":' || coalesce(CAST(to_json(done.segment_key) AS text), 'null')
+                || ',"cached":' || coalesce(done.report ->> 'cached', 'false')
+                || ',"stagesMs":' || coalesce(done.report ->> 'stages_ms', '{}') || '}', ',') || ']' AS json)
+            FROM (
+                SELECT first_frame, frame_count, segment_key, report FROM tasks
+                WHERE tasks.job_id = held.id AND tasks.kind = 'render' ORDER BY tasks.index OFFSET 0
+            ) AS done
         )
     END AS segments
 

@@ -183,6 +183,34 @@ def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database_
     asyncio.run(story())
 
 
+ASSEMBLY: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    VALUES ('ada1.2', 'ada1', 2, 'assemble', 0, 60, 'pending', 0, now())
+"""
+FINISHED: Final = """
+    UPDATE tasks SET status = 'done', segment_key = 'segments/"' || index || '\\.mp4',
+        report = CAST(CASE WHEN index = 0 THEN '{"cached": true, "stages_ms": {"draw": 1.5}}' ELSE '{"seconds": 2}' END AS jsonb)
+    WHERE id = :task
+"""
+
+
+def test_an_assembly_gets_its_segments_with_their_reports_in_order(database_url: str) -> None:
+    async def story() -> None:
+        database = await filled(database_url, "r")
+        async with database.work() as session:
+            for task in ("ada1.1", "ada1.0"):  # the later segment ends first
+                await session.execute(text(FINISHED), {"task": task})
+            await session.execute(text(ASSEMBLY))
+        found = await database.single(lambda connection: lease_tasks(connection, utc_now(), leases(["ada1.2"], "a")))
+        await database.close()
+        assert found[0].segments == [
+            {"firstFrame": 0, "frames": 30, "key": 'segments/"0\\.mp4', "cached": True, "stagesMs": {"draw": 1.5}},
+            {"firstFrame": 30, "frames": 30, "key": 'segments/"1\\.mp4', "cached": False, "stagesMs": {}},
+        ]
+
+    asyncio.run(story())
+
+
 def test_columns_of_statements_are_the_fields_of_their_rows_in_their_order(database_url: str) -> None:
     async def story() -> None:
         database = await filled(database_url, "r")
