@@ -51,11 +51,10 @@ class Database:
     ) -> None:
         """Create the pools, each with up to `pool_connections`. `ping` tests every connection before use; callers
         that repeat failed work can omit it. Postgres cancels a statement after `statement_seconds` (`was_too_slow`)."""
-        half = max(1, pool_connections // 2)
         options: dict[str, Any] = {
             "poolclass": SharedPool,
-            "pool_size": half,
-            "max_overflow": pool_connections - half,
+            "pool_size": pool_connections,
+            "max_overflow": 0,  # a connection beyond `pool_size` would be closed after its use, with its plans
             "pool_timeout": 10,
             "pool_pre_ping": ping,
             "pool_use_lifo": True,  # a few connections, with prepared statements, do most of the work

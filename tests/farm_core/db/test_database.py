@@ -73,6 +73,25 @@ def test_a_named_statement_runs_again_on_a_fresh_connection_when_its_own_was_los
     asyncio.run(story())
 
 
+def test_connections_of_a_burst_are_used_again(empty_database_url: str) -> None:
+    """A new connection prepares each statement anew, and the triggers their plans."""
+
+    async def story() -> None:
+        database = Database(empty_database_url, pool_connections=4)
+        processes = set[int]()
+
+        async def note(connection: AsyncConnection) -> None:
+            found = await connection.execute(text("SELECT pg_backend_pid() FROM pg_sleep(0.05)"))
+            processes.add(found.scalar_one())
+
+        for _ in range(3):
+            await asyncio.gather(*(database.single(note) for _ in range(4)))
+        await database.close()
+        assert len(processes) <= 4
+
+    asyncio.run(story())
+
+
 def test_named_statements_are_rolled_back_with_their_transaction(database_url: str) -> None:
     event = {"now": utc_now(), "job_id": "nobody", "event": "end", "detail": None}
 
