@@ -49,38 +49,6 @@ def test_a_job_of_one_segment_writes_its_row_of_open_jobs_once_for_each_change(d
     _after_the_jobs(database_url, story)
 
 
-def test_leases_and_ends_that_leave_an_accounts_order_do_not_look_for_its_next_job(database_url: str) -> None:
-    """Only the last segment and the assembly do: the job has no more tasks to lease then."""
-
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            template = await rows.template(session, await rows.account(session))
-            session.add(rows.job(template, frame_count=90))
-        async with database.connection() as connection:
-            (job,) = await claim_jobs(connection, utc_now(), 1)
-            frozen = FrozenJob(job, "frozen/a.json", {}, 0, stored={"frozen/a.json": 7})
-            await plan_jobs(connection, utc_now(), [PlannedJob(frozen, "r", job.id, plan(90, 30, 64, 64))])
-            looks = []
-            for number in range(4):
-                before = await _looks_for_next_jobs(connection)
-                token = f"lease.{job.id}.{number}"
-                lease = Lease(f"{job.id}.{number}", job.id, token, "w", "r", is_first=False)
-                assert len(await lease_tasks(connection, utc_now(), [lease])) == 1
-                between = await _looks_for_next_jobs(connection)
-                await finish_tasks(connection, utc_now(), [RenderedSegment(token, f"segments/{number}", 7, "w", {})])
-                looks.append((between - before, await _looks_for_next_jobs(connection) - between))
-        await database.close()
-        assert looks == [(0, 0), (0, 0), (1, 0), (1, 1)]
-
-    asyncio.run(story())
-
-
-async def _looks_for_next_jobs(connection: AsyncConnection) -> int:
-    found = await connection.execute(text("SELECT pg_stat_get_xact_numscans('open_jobs_ready'::regclass)"))
-    return int(found.scalar_one())
-
-
 def test_triggers_use_kept_plans(database_url: str) -> None:
     """CREATE OR REPLACE FUNCTION without the setting removes it."""
 
