@@ -14,6 +14,7 @@ import httpx
 
 from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.service.farm import client_of, imported, local_farm, uploaded
+from farm_core.long_steps import repeating
 from farm_core.settings import ROOT
 
 WIDTH: Final = 640
