@@ -54,10 +54,14 @@ class SlowFrames:
         """For each account, how long its slow frames have blocked others, and when they last did."""
 
     def confinement(self, restricted: Collection[str], living: Sequence[WorkerState]) -> Confinement | None:
-        """Return which accounts leave a worker to all others now, or None. `restricted` accounts brought down too many workers."""
+        """Return which accounts leave a worker to all others now, or None.
+
+        `restricted` accounts brought down too many workers. Each has one task at a time (`CircuitBreaker`), so without limited
+        accounts they leave a worker free as long as they are fewer than the workers.
+        """
         now = self.dependencies.clock.monotonic()
         self._limited_until = {account: until for account, until in self._limited_until.items() if until > now}
-        if not self._limited_until and (not restricted or len(living) == 1):
+        if not self._limited_until and not len(restricted) >= len(living) > 1:
             return None
         suspects = sorted({*self._limited_until, *restricted})
         return Confinement(suspects, self._left_worker(living))
