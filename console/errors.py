@@ -89,8 +89,10 @@ async def shown(request: Request, error: Exception) -> Response:
     if "hx-request" in request.headers:
         answer = page(request, "parts/notice.html", **given)
         return HTMLResponse(answer.body, 200, {"HX-Retarget": "#notices", "HX-Reswap": "afterbegin"})
-    back = "" if request.method == "GET" else _page_of(request)
-    return page(request, "error.html", status_code=status, **given, back=back if back.startswith("/console/") else "")
+    refused = request.method != "GET"
+    back = _page_of(request) if refused else ""
+    back = back if back.startswith("/console/") else ""
+    return page(request, "error.html", status_code=status, **given, back=back, refused=refused)
 
 
 def _described(error: Exception) -> tuple[int, str]:

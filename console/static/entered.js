@@ -22,9 +22,11 @@ const fieldsOf = (form) => [...form.elements].filter((one) => one.name && one.ma
 const keyOf = (field) => `${field.name} ${isTick(field) ? field.value : ""}`;
 const keep = (sent) => { try { sessionStorage.setItem(PLACE, JSON.stringify(sent)); } catch { /* The storage is full or off. */ } };
 const kept = () => { try { return JSON.parse(sessionStorage.getItem(PLACE)); } catch { return null; } };
+const forget = () => { try { sessionStorage.clear(); } catch { /* The storage is off. */ } }; // of this tab, drafts of tables included
 
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented || event.target.method !== "post" || !account) return;
+  if (event.target.getAttribute("action") === "/console/sign-out") return forget();
   const entered = fieldsOf(event.target).map((field) => [keyOf(field), entryOf(field)]);
   keep(JSON.stringify(entered).length < CHARACTERS_MAX ? { account, action: event.target.getAttribute("action"), entered } : null);
 });
@@ -36,9 +38,10 @@ function enterAgain({ action, entered }) {
   for (const closed of all("details").filter((one) => one.contains(form))) closed.open = true;
   notify("entered", "What you entered is here again. It has not been sent.");
 }
-const sent = kept();
-if (sent && document.querySelector("[data-error], [data-refused]")) keep({ ...sent, refused: true });
-else if (sent && csrf()) { // not a page before the sign-in
+// An error page without `data-refused` answers no form: it can follow a form that was accepted.
+const sent = kept(), isError = document.querySelector("[data-error]");
+if (sent && document.querySelector("[data-refused]")) keep({ ...sent, refused: true });
+else if (sent && csrf() && !(sent.refused && isError)) { // not a page before the sign-in
   keep(null);
   if (sent.refused && sent.account === account) enterAgain(sent);
 }

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.api.world import text_template
-from tests.console.people import COOKIE, Person, link_token
+from tests.api.world import World, text_template
+from tests.console.people import COOKIE, Person, link_token, signed_in
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
@@ -109,3 +109,46 @@ def test_back_shows_what_was_entered_before_the_farm_was_away(designer: Person, 
     expect(page).to_have_url("chrome-error://chromewebdata/")
     page.go_back()
     expect(page.locator("#key-name")).to_have_value("Entered while away")
+
+
+def test_an_accepted_form_is_not_shown_again_if_the_next_page_fails(designer: Person, window: Window) -> None:
+    page = window(designer)
+    address = f"{designer.origin}/console/templates/{text_template(designer.api)}/playground"
+    page.goto(address)
+    page.fill("#in-headline", "Sent once")
+
+    def lead_astray(route: Route) -> None:
+        assert route.fetch(max_redirects=0).status == 303
+        route.fulfill(status=303, headers={"location": "/console/renders/job_gone"})
+
+    page.route("**/render", lead_astray)
+    page.get_by_role("button", name="Render", exact=True).click()
+    expect(page.locator("[data-error]")).to_contain_text("404")
+    page.goto(address)
+    expect(page.locator("#notices")).to_be_empty()
+    expect(page.locator("#in-headline")).not_to_have_value("Sent once")
+
+
+def test_a_refused_form_outlasts_a_further_page_that_fails(designer: Person, window: Window) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/account")
+    page.fill("#key-name", "Entered with care")
+    page.context.clear_cookies(name=COOKIE)
+    page.get_by_role("button", name="Create the key").click()
+    expect(page.get_by_text("so nothing was changed")).to_be_visible()
+    page.context.add_cookies([designer.cookie])
+    page.goto(f"{designer.origin}/console/renders/job_gone")
+    page.goto(f"{designer.origin}/console/account")
+    expect(page.locator("#key-name")).to_have_value("Entered with care")
+
+
+def test_nothing_that_was_entered_stays_in_a_tab_that_signs_out(world: World, window: Window) -> None:
+    with signed_in(world, "leaver") as person:
+        page = window(person)
+        page.goto(f"{person.origin}/console/templates/{text_template(person.api)}/batch")
+        page.fill("#table", "headline\nAda Lovelace")
+        assert "Ada" in page.evaluate("JSON.stringify(sessionStorage)")
+        page.get_by_role("button", name="Sign out").first.click()
+        page.wait_for_url("**/sign-in")
+        kept = page.evaluate("() => Object.keys(sessionStorage)")
+        assert [key for key in kept if not key.startswith("htmx-current-path")] == []

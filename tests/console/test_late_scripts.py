@@ -122,3 +122,12 @@ def test_a_page_is_shown_once_its_scripts_have_run(designer: Person, window: Win
     scripts.pass_on()
     scripts.arrive()
     page.wait_for_function(painted)
+
+
+@pytest.mark.parametrize("script", ["console.js", "entered.js", "htmx-*.js", "playground.js", "*.js"])
+def test_a_page_whose_script_cannot_be_loaded_is_shown(designer: Person, window: Window, script: str) -> None:
+    page = window(designer)
+    page.route(f"**/{script}", lambda route: route.abort())
+    page.goto(f"{designer.origin}/console/templates/{text_template(designer.api)}/playground")
+    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+    expect(page.get_by_role("button", name="Render", exact=True)).to_be_visible()
