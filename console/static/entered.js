@@ -36,7 +36,13 @@ function enterAgain({ action, entered }) {
   for (const field of lost) field[isTick(field) ? "checked" : "value"] = given.get(keyOf(field));
   if (!lost.length) return;
   for (const closed of all("details").filter((one) => one.contains(form))) closed.open = true;
-  notify("entered", "What you entered is here again. It has not been sent.");
+  const link = Object.assign(document.createElement("a"), { href: "#main", textContent: "Go to it" });
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    event.stopPropagation(); // a click outside closes a small dialog
+    lost[0].focus();
+  });
+  notify("entered", "What you entered is here again. It has not been sent.", link);
 }
 // An error page without `data-refused` answers no form: it can follow a form that was accepted.
 const sent = kept(), isError = document.querySelector("[data-error]");

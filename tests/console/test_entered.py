@@ -22,7 +22,7 @@ def sign_in_again(page: Any, person: Person) -> None:
     expect(page.get_by_text("so nothing was changed")).to_be_visible()
     page.goto(f"{person.origin}/console/enter?token={link_token(person.api.world, person.api.account_id)}")
     page.get_by_role("button", name="Sign in as").click()
-    expect(page.locator("#notices")).to_have_text("What you entered is here again. It has not been sent.")
+    expect(page.locator("#notices")).to_contain_text("What you entered is here again. It has not been sent.")
 
 
 def test_a_new_name_survives_a_session_that_ends(designer: Person, window: Window) -> None:
@@ -33,6 +33,8 @@ def test_a_new_name_survives_a_session_that_ends(designer: Person, window: Windo
     page.context.clear_cookies(name=COOKIE)
     page.get_by_role("button", name="Save the name").click()
     sign_in_again(page, designer)
+    page.get_by_role("link", name="Go to it").click()
+    expect(page.locator("#name")).to_be_focused()
     expect(page.locator("#name")).to_have_value("Entered with care")
     page.get_by_role("button", name="Save the name").click()
     expect(page.locator("h1")).to_have_text("Entered with care")
@@ -54,6 +56,8 @@ def test_the_choices_of_a_new_key_survive_a_session_that_ends(designer: Person, 
     sign_in_again(page, designer)
     expect(page.locator("#key-name")).to_have_value("n8n")
     expect(page.locator("#lifetime")).to_have_value("30")
+    page.get_by_role("link", name="Go to it").click()
+    expect(page.locator("#key-name")).to_be_focused()
     expect(scope).to_be_checked(checked=ticked)
 
 
