@@ -9,8 +9,8 @@ from typing import Final
 FAILURES_MAX: Final = 3
 STORE_PAUSE_SECONDS: Final = 2.0
 """Pause before the next attempt if storage is away. The worker has already retried for a while."""
-RESERVE_PAUSE_SECONDS_MAX: Final = 60.0
-"""Longest pause before the next attempt if a disk has only its reserve left. An attempt can draw for long before its file is refused."""
+RESERVE_PAUSE_SECONDS_MAX: Final = 50.0
+"""Longest pause before the next attempt if a disk has only its reserve left; `open_work` ignores pauses of a minute and more. An attempt can draw for long before its file is refused."""
 STORAGE_AWAY: Final = "Storage could not be reached."
 DISK_RESERVED: Final = "A disk of the farm has only its reserve of free space left."
 REPEATED_FAILURE: Final = "The render failed repeatedly."
@@ -95,5 +95,5 @@ def backoff_seconds(failures: int) -> float:
 
 
 def reserve_pause_seconds(attempt: int) -> float:
-    """Return the delay after an attempt that met the reserve of a disk: doubled after each one, up to a minute."""
+    """Return the delay after an attempt that met the reserve of a disk: doubled after each one, up to RESERVE_PAUSE_SECONDS_MAX."""
     return min(RESERVE_PAUSE_SECONDS_MAX, STORE_PAUSE_SECONDS * 2.0 ** min(attempt - 1, 10))

@@ -113,6 +113,25 @@ def test_a_task_that_pauses_after_a_failure_goes_on(on_database: Callable[[Story
     on_database(story)
 
 
+def test_the_longest_pause_counts_for_a_scheduler_whose_clock_is_behind(on_database: Callable[[Story], None]) -> None:
+    async def story(database: Database) -> None:
+        async with database.work() as session:
+            await session.execute(text(JOBS), {"renderer": "r"})
+            await session.execute(text(TASKS))
+            await session.execute(text("UPDATE tasks SET attempt = 50"))
+        (held,) = await database.single(
+            lambda connection: tasks.lease_tasks(connection, BEFORE, leases(["ada1.0"], "t"))
+        )
+        async with database.work() as session:
+            failure = Failure(FailureKind.reserve, "The disk has only its reserve left.")
+            await tasks.judge_task(session, BEFORE, held.lease_token, failure)
+        behind = BEFORE - timedelta(seconds=1)
+        found = await database.single(partial(tasks.open_work, now=behind, heads_max=32))
+        assert "ada1.0" not in {row.task_id for row in found}
+
+    on_database(story)
+
+
 def test_a_webhook_that_a_dead_sender_holds_is_posted(on_database: Callable[[Story], None]) -> None:
     async def story(database: Database) -> None:
         async with database.work() as session:

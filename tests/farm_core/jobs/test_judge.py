@@ -40,4 +40,4 @@ def test_a_file_that_meets_the_reserve_of_a_disk_waits_longer_after_each_attempt
     """Its segment was drawn again every 2 s until it met the reserve, for ever."""
     failure = Failure(FailureKind.reserve, "The disk has only its reserve left.", "w1")
     verdicts = [judge(2, failure, attempt) for attempt in (1, 2, 3, 6, 5_000)]
-    assert verdicts == [Retry(seconds, "w1", 2) for seconds in (2.0, 4.0, 8.0, 60.0, 60.0)]
+    assert verdicts == [Retry(seconds, "w1", 2) for seconds in (2.0, 4.0, 8.0, 50.0, 50.0)]
