@@ -35,6 +35,10 @@ _log = logs.logger(__name__)
 PREPARATIONS_MAX: Final = 32
 """Maximum number of jobs whose media are fetched at once, without those that wait for slow servers."""
 
+SLOW_PREPARATIONS_MAX: Final = 1024
+"""Maximum number of preparations that wait for slow servers beside the others. Each has up to four connections and four files open
+(`FETCHES_AT_ONCE`), so all together stay well below the limit of open files (`scheduler/__main__.py`)."""
+
 ADOPTION_SECONDS: Final = 0.5
 """Time between two searches for jobs of dead schedulers."""
 
@@ -86,7 +90,7 @@ class Claimer(Service):
     def _room(self, clogged: Collection[str]) -> int:
         """Return the number of jobs that can be claimed now. Slow servers of some accounts do not take the places of others."""
         active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in self._claimed_jobs.values())
-        slow = sum(gate.slow_count() for gate in self._gates.values())
+        slow = min(SLOW_PREPARATIONS_MAX, sum(gate.slow_count() for gate in self._gates.values()))
         claimed = len(self.preparations) - sum(self._claimed_jobs[account_id] for account_id in clogged)
         return min(PREPARATIONS_MAX - active + slow, CLAIMED_MAX - claimed)
 

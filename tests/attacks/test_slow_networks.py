@@ -120,6 +120,31 @@ def test_accounts_whose_media_come_slowly_take_no_place_of_others(
 
 
 @pytest.mark.service
+def test_not_more_media_come_slowly_at_once_than_the_limit_of_open_files_allows(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claimer, "PREPARATIONS_MAX", ACCOUNT_PREPARATIONS_MAX)
+    monkeypatch.setattr(claimer, "SLOW_PREPARATIONS_MAX", 0)
+    monkeypatch.setattr(media_gate, "SLOW_SECONDS", 0.0)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+            await with_picture(under_test)
+            for number in range(JOBS):
+                source = f"{held.url}/{number}.png"
+                await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
+            async with asyncio.timeout(HANG_SECONDS):
+                await held.reached.wait()
+            honest = await under_test.create(seconds=1, account_id="acc_b")
+            for _ in range(3):
+                under_test.scheduler.claimer.ticked.clear()
+                await under_test.scheduler.claimer.ticked.wait()
+            assert (await under_test.job(honest)).status == "queued"
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
 def test_media_that_never_arrive_fail_their_job_at_the_deadline(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
