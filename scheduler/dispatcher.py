@@ -93,24 +93,30 @@ class Dispatcher(Service):
         connection plans its own statements. Only the last statement writes, so a round can be repeated. Two
         connections with half of the tasks each use a fifth more processor time.
         """
-        resting = self.breaker.resting()
-        confinement = self.slow_frames.confinement(self.breaker.restricted, living)
-        confined = list[Placement]()
-        if confinement is None:
+        resting, confined = self.breaker.resting(), list[Placement]()
+        suspects = self.slow_frames.suspects(self.breaker.restricted, len(living))
+        left_worker = await self._left_worker(connection, living) if suspects else None
+        if left_worker is None:
             placements = await self._place(connection, living, room, Audience(resting))
         else:
-            suspects, left_worker = confinement
             audience = Audience(resting, suspects, suspected=False)
             placements = await self._place(connection, living, room, audience)
             others = [worker for worker in living if worker.id != left_worker]
             taken = Counter(placed.worker_id for placed in placements)
-            confined = await self._place(connection, others, room, audience._replace(suspected=True), taken)
+            rest = max(1, room - len(placements))  # as in `tick`: at least one
+            confined = await self._place(connection, others, rest, audience._replace(suspected=True), taken)
         if not placements and not confined:
             return []
         leases = leases_of((*placements, *confined), new_id("lease"))
         confined_tasks = {placed.task_id for placed in confined}
         leased = await tasks.lease_tasks(connection, self.dependencies.clock.now(), leases)
         return [(task, task.task_id in confined_tasks) for task in leased]
+
+    async def _left_worker(self, connection: AsyncConnection, living: Sequence[WorkerState]) -> str | None:
+        """Return the worker that suspects leave to others: one that is neither drained nor quarantined."""
+        names = [worker.id for worker in living]
+        usable = await workers.usable_workers(connection, self.dependencies.clock.now(), names)
+        return self.slow_frames.left_worker([worker for worker in living if worker.id in usable])
 
     async def _place(
         self,

@@ -3,14 +3,15 @@
 No task is placed behind a slow frame while another worker can take it. A task that waits behind one is copied to a
 worker without a slow frame (`task_watcher.py`). If there is no such worker, its worker is restarted, once per account
 of the slow frame: for LIMIT_SECONDS that account is limited. All limited accounts together leave one worker to others,
-and the more there are, the sooner a further account is limited. Each scheduler keeps this limit in memory, and counts
-only its own tasks.
+unless it stays the only usable one. The more there are, the sooner a further account is limited. Each scheduler keeps
+this limit in memory, and counts only its own tasks.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
@@ -30,12 +31,8 @@ less."""
 LIMIT_SECONDS: Final = 600.0
 """Time for which an account must leave one worker to others, after a worker was restarted because of its frame."""
 
-
-class Confinement(NamedTuple):
-    """Accounts that together leave the worker `worker_id` to all others."""
-
-    suspects: Sequence[str]
-    worker_id: str
+START_SECONDS: Final = 60.0
+"""Time in which other workers start. If the only usable worker has been alone for longer, it is left to nobody."""
 
 
 class SlowFrames:
@@ -50,31 +47,48 @@ class SlowFrames:
         self._freed_worker: str | None = None
         """Worker that was restarted last because of a slow frame."""
         self._freed_at = 0.0
+        self._left_worker: str | None = None
+        """Worker that suspects leave to others now."""
+        self._together_at = 0.0
+        """Last time at which several workers were usable."""
         self._blocked: dict[str, tuple[float, float]] = {}
         """For each account, how long its slow frames have blocked others, and when they last did."""
 
-    def confinement(self, restricted: Collection[str], living: Sequence[WorkerState]) -> Confinement | None:
-        """Return which accounts leave a worker to all others now, or None.
+    def suspects(self, restricted: Collection[str], workers: int) -> list[str]:
+        """Return the accounts that together leave one of the workers to all others now.
 
         `restricted` accounts brought down too many workers. Each has one task at a time (`CircuitBreaker`), so without limited
         accounts they leave a worker free as long as they are fewer than the workers.
         """
         now = self.dependencies.clock.monotonic()
         self._limited_until = {account: until for account, until in self._limited_until.items() if until > now}
-        if not self._limited_until and not len(restricted) >= len(living) > 1:
-            return None
-        suspects = sorted({*self._limited_until, *restricted})
-        return Confinement(suspects, self._left_worker(living))
+        if not self._limited_until and not len(restricted) >= workers > 1:
+            self._left_worker = None
+            return []
+        return sorted({*self._limited_until, *restricted})
 
-    def _left_worker(self, living: Sequence[WorkerState]) -> str:
-        """Return the worker that was restarted last. While it starts, return another one, if possible without a slow frame."""
-        names = sorted(living, key=lambda worker: (worker.id != self._freed_worker, self.is_slow(worker), worker.id))
-        return names[0].id
+    def left_worker(self, usable: Sequence[WorkerState]) -> str | None:
+        """Return the worker that suspects leave to others, or None if a single worker has long been the only usable one.
+
+        It is the one that was restarted last. While that one starts, it is another one, if possible not the only one of its renderer,
+        and without a slow frame.
+        """
+        now = self.dependencies.clock.monotonic()
+        if len(usable) > 1:
+            self._together_at = now
+        self._left_worker = None
+        if usable and now - self._together_at <= START_SECONDS:
+            renderers = Counter(worker.renderer for worker in usable)
+            self._left_worker = min(
+                (worker.id != self._freed_worker, renderers[worker.renderer] == 1, self.is_slow(worker), worker.id)
+                for worker in usable
+            )[-1]
+        return self._left_worker
 
     def may_copy_to(self, task: RunningTask, worker_id: str) -> bool:
         """Return False if the worker is left to others than the task's account."""
         is_confined = task.is_confined or task.assignment.account_id in self._limited_until
-        return not (is_confined and worker_id == self._freed_worker)
+        return not (is_confined and worker_id == self._left_worker)
 
     def is_slow(self, worker: WorkerState) -> bool:
         """Return True if the worker has drawn one frame for so long that other workers are better for new tasks."""
@@ -102,10 +116,9 @@ class SlowFrames:
         holder, now = self._holder(task, states), self.dependencies.clock.monotonic()
         if holder is None or self.quiet_seconds(task, states) <= SLOW_SECONDS:
             return
+        self._blocked = {name: wait for name, wait in self._blocked.items() if now - wait[1] <= LIMIT_SECONDS}
         seconds, seen = self._blocked.get(holder.assignment.account_id, (0.0, now))
-        if now - seen > LIMIT_SECONDS:
-            seconds = 0.0
-        elif now - seen < SLOW_SECONDS:  # else the account blocked nobody in between
+        if now - seen < SLOW_SECONDS:  # else the account blocked nobody in between
             seconds += now - seen
         self._blocked[holder.assignment.account_id] = seconds, now
 
@@ -127,11 +140,12 @@ class SlowFrames:
         """Restart the task's worker if the account has no other worker. Return the task with the slow frame, or None
         without a restart.
 
-        The worker restarts only if another worker can render the slow frame. All tasks of the worker are tried again,
+        The worker restarts only if another worker can render the slow frame: one of its renderer. All tasks of the worker are tried again,
         without a failure.
         """
         holder = self._holder(task, states)
-        if holder is None or len(states) == 1:
+        renderers = Counter(state.renderer for state in states.values())
+        if holder is None or renderers[states[task.worker_id].renderer] == 1:
             return None
         # A task of a limited account can still arrive at the worker that was just freed.
         has_arrived = task.worker_id == self._freed_worker and holder.started > self._freed_at
@@ -148,7 +162,8 @@ class SlowFrames:
         now = self.dependencies.clock.monotonic()
         self._limited_until[holder.assignment.account_id] = now + LIMIT_SECONDS
         self._blocked.pop(holder.assignment.account_id, None)
-        self._freed_worker, self._freed_at = task.worker_id, now
+        self._freed_worker = self._left_worker = task.worker_id
+        self._freed_at = self._together_at = now
         self.dependencies.executor.restart(task.worker_id, is_blameless=True)
         return holder
 

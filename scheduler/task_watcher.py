@@ -145,8 +145,8 @@ class RunningTaskWatcher(Service):
         if held > POLL_SECONDS:
             self.wake_within(POLL_SECONDS)
         self.slow_frames.count_wait(running_task, states)
-        twins = self.running_tasks.of_lease(running_task.lease)
-        if not all(self.slow_frames.is_stuck(twin, states) for twin in twins):
+        twins = self.running_tasks.of_lease(running_task.lease)  # none if the task has ended during this round
+        if not twins or not all(self.slow_frames.is_stuck(twin, states) for twin in twins):
             return
         unblocked = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}
         if len(twins) == 1 and await self._copy(running_task, running_task.assignment, states, unblocked):

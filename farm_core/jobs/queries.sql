@@ -643,7 +643,7 @@ RETURNING workers.id
 
 -- blame_worker --
 -- Count a failure. From the third in a row, the worker is quarantined, longer each time, for at most ten minutes.
--- The job is more probably to blame than the worker if its account has not completed any, but others have.
+-- The job is more probably to blame than the worker if the history has a completed job of others, but none of its account.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
     THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
 WHERE id = :id AND (EXISTS (SELECT 1 FROM account_queues WHERE account_id = :account_id AND completed > 0)

@@ -122,7 +122,7 @@ async def blame_worker(
 ) -> datetime | None:
     """Count a failure of the worker with a job of the account; return the end of its quarantine, if it is quarantined.
 
-    The failure does not count if the account has not completed a job, but others have."""
+    The failure does not count if the history has a completed job of others, but none of the account."""
     values = {
         "now": now,
         "id": worker_id,

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from cluster.worker.render_thread import RenderThread
 from farm_core.accounts.models import Account
@@ -87,6 +88,14 @@ async def honest(under_test: FarmUnderTest, width: int) -> str:
     """Render a job of the other account; return its status. Each width gives another video."""
     job = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=width))
     return str(job.status)
+
+
+async def rounds(under_test: FarmUnderTest) -> None:
+    """Wait for twenty rounds of the watcher."""
+    watcher = under_test.scheduler.task_watcher
+    for _ in range(20):
+        watcher.ticked.clear()
+        await watcher.ticked.wait()
 
 
 def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_keep_it(
@@ -210,6 +219,29 @@ def test_a_limited_account_leaves_the_only_worker_to_others_while_the_rest_resta
     asyncio.run(story())
 
 
+def test_a_limited_account_gets_the_only_worker_if_the_rest_are_drained(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waited for ten minutes beside an idle worker."""
+    slow = SlowAccount(monkeypatch)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+            hostile = await under_test.create(seconds=9)
+            await slow.holds(2)
+            assert await honest(under_test, 640) == "completed"
+            ((freed, _),) = slow.restarted
+            monkeypatch.setattr(slow_frames, "START_SECONDS", 0.0)
+            async with under_test.database.work() as session:
+                drained = text("UPDATE workers SET drained_at = now() WHERE id <> :freed")
+                await session.execute(drained, {"freed": freed})
+            await slow.holds(1)
+            slow.release()
+            assert (await under_test.ended(hostile)).status == "completed"
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize(("workers", "waiting"), [(1, "acc_b"), (3, "acc_a"), (3, None)])
 def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account_waits(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, waiting: str | None
@@ -222,13 +254,36 @@ def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account
             await slow.holds(workers)
             if waiting is not None:
                 jobs.append(await under_test.create(seconds=1, account_id=waiting, width=640))
-            watcher = under_test.scheduler.task_watcher
-            for _ in range(20):
-                watcher.ticked.clear()
-                await watcher.ticked.wait()
+            await rounds(under_test)
             assert slow.restarted == []
             slow.release()
             assert {(await under_test.ended(job)).status for job in jobs} == {"completed"}
+
+    asyncio.run(story())
+
+
+def test_a_task_that_ends_during_a_round_costs_no_worker_its_process(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowAccount(monkeypatch)
+    monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(slow_frames, "SLOW_SECONDS", HANG_SECONDS)
+
+    async def story() -> None:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+            hostile = await under_test.create(seconds=9)
+            await slow.holds(2)
+            await under_test.create(seconds=1, account_id="acc_b", width=640)
+            watcher, running = under_test.scheduler.task_watcher, under_test.scheduler.running_tasks
+            async with asyncio.timeout(HANG_SECONDS):
+                while not (waiting := [task for task in running if task.assignment.account_id == "acc_b"]):  # noqa: ASYNC110 - tasks announce nothing
+                    await asyncio.sleep(0.02)
+            states = {state.id: state for state in under_test.dependencies.executor.workers()}
+            running.complete(waiting[0].assignment.token)
+            await watcher._relieve(waiting[0], states)
+            assert slow.restarted == []
+            slow.release()
+            assert (await under_test.ended(hostile)).status == "completed"
 
     asyncio.run(story())
 
