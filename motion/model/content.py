@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from motion.formulas.booleans import Operation
-from motion.formulas.particles import ParticleField
-from motion.formulas.path_ops import PathOperator
-from motion.formulas.text_animators import Animator
 from motion.snapshot import BrushStroke, Paint, Run, Stroke, TextPath, TextRun, TextStyle
+
+if TYPE_CHECKING:  # formulas import numpy, which processes that only check documents never need
+    from motion.formulas.booleans import Operation
+    from motion.formulas.particles import ParticleField
+    from motion.formulas.path_ops import PathOperator
+    from motion.formulas.text_animators import Animator
 
 
 @dataclass(frozen=True, slots=True)

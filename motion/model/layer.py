@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from motion.formulas.cloner import Clone, CloneDrivers
-from motion.formulas.data_keyframes import DataTrack
-from motion.formulas.keyframes import ScalarTrack
-from motion.formulas.mask_keys import MaskTrack
-from motion.formulas.rigs import Rig
 from motion.model.content import Content
 from motion.model.layer_time import Bar, LayerTime
 from motion.snapshot import EffectSnapshot, Glass, LayerSnapshot, MaskPath, Material, ParameterValue
+
+if TYPE_CHECKING:  # formulas import numpy, which processes that only check documents never need
+    from motion.formulas.cloner import Clone, CloneDrivers
+    from motion.formulas.data_keyframes import DataTrack
+    from motion.formulas.keyframes import ScalarTrack
+    from motion.formulas.mask_keys import MaskTrack
+    from motion.formulas.rigs import Rig
 
 
 class Moving(NamedTuple):
