@@ -135,7 +135,9 @@ def test_accounts_with_slow_frames_together_leave_one_worker_to_others(
             await slow.holds(2)
             for width in (640, 320, 160, 80):
                 assert await honest(under_test, width) == "completed"
-            assert len(slow.restarted) <= len(accounts)
+            assert len(slow.restarted) <= 2 * len(accounts), (
+                "a limited account costs one more if its task was on its way to the freed worker"
+            )
             slow.release()
             assert {(await under_test.ended(job)).status for job in hostile} == {"completed"}
 
