@@ -76,21 +76,26 @@ async def with_picture(under_test: FarmUnderTest) -> None:
         )  # fmt: skip
 
 
+async def renders_beside(under_test: FarmUnderTest, held: Tarpit) -> None:
+    """Let an account hold as many preparations as it can with media that never arrive, and another one render a job."""
+    await with_picture(under_test)
+    for number in range(JOBS):
+        source = f"{held.url}/{number}.png"
+        await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
+    async with asyncio.timeout(HANG_SECONDS):
+        await held.reached.wait()
+    honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
+    assert honest.status == "completed"
+    assert held.open == held.most == ACCOUNT_PREPARATIONS_MAX
+
+
 @pytest.mark.service
 def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_other_account(
     database_url: str, tmp_path: Path
 ) -> None:
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-            await with_picture(under_test)
-            for number in range(JOBS):
-                source = f"{held.url}/{number}.png"
-                await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
-            async with asyncio.timeout(HANG_SECONDS):
-                await held.reached.wait()
-            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
-            assert honest.status == "completed"
-            assert held.open == held.most == ACCOUNT_PREPARATIONS_MAX
+            await renders_beside(under_test, held)
 
     asyncio.run(story())
 
@@ -99,22 +104,14 @@ def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_othe
 def test_accounts_whose_media_come_slowly_take_no_place_of_others(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight accounts whose servers sent a byte every 2 s stopped all preparations for five minutes."""
+    """Eight accounts whose servers sent a byte every 2 s could hold all preparations."""
     monkeypatch.setattr(claimer, "PREPARATIONS_MAX", ACCOUNT_PREPARATIONS_MAX)
     monkeypatch.setattr(claimer, "CLAIMED_MAX", JOBS)
     monkeypatch.setattr(media_gate, "SLOW_SECONDS", 0.1)
 
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-            await with_picture(under_test)
-            for number in range(JOBS):
-                source = f"{held.url}/{number}.png"
-                await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
-            async with asyncio.timeout(HANG_SECONDS):
-                await held.reached.wait()
-            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
-            assert honest.status == "completed"
-            assert held.open == held.most == ACCOUNT_PREPARATIONS_MAX
+            await renders_beside(under_test, held)
 
     asyncio.run(story())
 
