@@ -10,10 +10,9 @@ from motion.snapshot.frame import (
     Camera,
     ColorManagement,
     Light,
-    Snapshot,
-    with_grouped,
 )
 from motion.snapshot.layers import (
+    CompositionSource,
     EffectSnapshot,
     Ghost,
     Glass,
@@ -23,6 +22,9 @@ from motion.snapshot.layers import (
     Matte,
     ParameterValue,
     Sample,
+    Snapshot,
+    Source,
+    with_grouped,
 )
 from motion.snapshot.paints import (
     BrushStroke,
@@ -48,7 +50,6 @@ from motion.snapshot.placement import (
 )
 from motion.snapshot.sources import (
     AdjustmentSource,
-    CompositionSource,
     GlyphPose,
     ImageSource,
     LightWash,
@@ -56,7 +57,6 @@ from motion.snapshot.sources import (
     Particle,
     ParticleSource,
     ShapeSource,
-    Source,
     SvgSource,
     TextPath,
     TextRun,

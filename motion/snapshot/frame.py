@@ -1,15 +1,11 @@
-"""The whole frame: layers, camera, lights, colour."""
+"""Parts of a frame beside its layers: camera, lights, colour."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from motion.snapshot.layers import LayerSnapshot
-from motion.snapshot.paints import LinearGradient, RadialGradient
 from motion.snapshot.placement import Matrix4
-from motion.snapshot.sources import CompositionSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +53,5 @@ class ColorManagement:
     bit_depth: Literal[16, 32] = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """One composition at one time. `background` is None for nested compositions: nothing is painted under their layers.
-
-    `dissolve_seed` is the frame number, kept only where a layer needs it (dancing-dissolve), else 0.
-    """
-
-    width: float
-    height: float
-    layers: tuple[LayerSnapshot, ...]
-    background: str | None = None
-    background_paint: LinearGradient | RadialGradient | None = None
-    camera: Camera | None = None
-    lights: tuple[Light, ...] = ()
-    global_light_angle: float = 90.0
-    global_light_altitude: float = 45.0
-    color: ColorManagement = ColorManagement()
-    dissolve_seed: int = 0
-
-
-def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
-    """Yield the layers and the layers of their groups, which share the composition's camera and clock."""
-    for layer in layers:
-        yield layer
-        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
-            yield from with_grouped(layer.source.composition.layers)
+STANDARD_COLOR = ColorManagement()
+"""Colour management of a document that states none."""

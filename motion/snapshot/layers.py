@@ -1,14 +1,29 @@
-"""A layer of the paint list, with everything that its compositing needs."""
+"""A composition at one time and the layers of its paint list, with everything that their compositing needs.
+
+A layer can show a composition, so `Snapshot`, `LayerSnapshot` and `CompositionSource` refer to one another.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from motion.records import record
-from motion.snapshot.paints import Mesh
+from motion.snapshot.frame import STANDARD_COLOR, Camera, ColorManagement, Light
+from motion.snapshot.paints import LinearGradient, Mesh, RadialGradient
 from motion.snapshot.placement import Transform2D, Transform3D
-from motion.snapshot.sources import Source
+from motion.snapshot.sources import (
+    AdjustmentSource,
+    ImageSource,
+    LightWash,
+    MissingSource,
+    ParticleSource,
+    ShapeSource,
+    SvgSource,
+    TextSource,
+    VideoSource,
+)
 
 
 class MaskPoint(NamedTuple):
@@ -106,6 +121,24 @@ class Ghost:
     in_front: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class CompositionSource:
+    """Layers composited as one unit. `sealed`: a placed composition, cropped to its own size; else a precomp group, whose
+    layers are in the host's coordinates. An empty sealed one paints black (document.md 2.10.5): `black`."""
+
+    composition: Snapshot
+    width: float
+    height: float
+    sealed: bool
+    black: bool = False
+
+
+Source = (
+    ShapeSource | TextSource | ImageSource | VideoSource | SvgSource | CompositionSource
+    | LightWash | ParticleSource | AdjustmentSource | MissingSource
+)  # fmt: skip
+
+
 @record(frozen=True, slots=True)
 class LayerSnapshot:
     """One entry of the paint list, resolved. `opacity` is a factor, not clamped.
@@ -136,3 +169,31 @@ class LayerSnapshot:
     casts_shadows: bool = True
     shadow_only: bool = False
     """True if only the shadow that the layer casts or catches is visible (three-d.md 6.3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One composition at one time. `background` is None for nested compositions: nothing is painted under their layers.
+
+    `dissolve_seed` is the frame number, kept only where a layer needs it (dancing-dissolve), else 0.
+    """
+
+    width: float
+    height: float
+    layers: tuple[LayerSnapshot, ...]
+    background: str | None = None
+    background_paint: LinearGradient | RadialGradient | None = None
+    camera: Camera | None = None
+    lights: tuple[Light, ...] = ()
+    global_light_angle: float = 90.0
+    global_light_altitude: float = 45.0
+    color: ColorManagement = STANDARD_COLOR
+    dissolve_seed: int = 0
+
+
+def with_grouped(layers: Iterable[LayerSnapshot]) -> Iterator[LayerSnapshot]:
+    """Yield the layers and the layers of their groups, which share the composition's camera and clock."""
+    for layer in layers:
+        yield layer
+        if isinstance(layer.source, CompositionSource) and not layer.source.sealed:
+            yield from with_grouped(layer.source.composition.layers)

@@ -1,14 +1,11 @@
-"""Content of a layer: one record for each kind."""
+"""Content of a layer: one record for each kind. A placed composition is `CompositionSource` in `layers.py`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from motion.snapshot.paints import BrushStroke, Paint, PathPoint, Run, Stroke
-
-if TYPE_CHECKING:
-    from motion.snapshot.frame import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +169,6 @@ class SvgSource:
 
 
 @dataclass(frozen=True, slots=True)
-class CompositionSource:
-    """Layers composited as one unit. `sealed`: a placed composition, cropped to its own size; else a precomp group, whose
-    layers are in the host's coordinates. An empty sealed one paints black (document.md 2.10.5): `black`."""
-
-    composition: Snapshot
-    width: float
-    height: float
-    sealed: bool
-    black: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class LightWash:
     """The glow that a light draws (layers.md 2.3); its strength is the layer's opacity."""
 
@@ -231,9 +216,3 @@ class MissingSource:
     """A layer in the list without anything to draw: its source is empty, or its kind unknown."""
 
     reason: str
-
-
-Source = (
-    ShapeSource | TextSource | ImageSource | VideoSource | SvgSource | CompositionSource
-    | LightWash | ParticleSource | AdjustmentSource | MissingSource
-)  # fmt: skip
