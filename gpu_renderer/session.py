@@ -25,7 +25,7 @@ from gpu_renderer import memory
 from gpu_renderer.backends.compositor import BackendName, RenderedFrame
 from gpu_renderer.backends.gl.handover import Handover, InteropFailed
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.library import MediaLibrary
 from gpu_renderer.content.text import folders
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFolders

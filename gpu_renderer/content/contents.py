@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gpu_renderer.cache.lru import LruCache
-from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.library import MediaLibrary
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster, UnitRect, with_content_box
 from gpu_renderer.content.svg.animation import UNPLAYED, played

@@ -6,17 +6,15 @@ Graphics cards round to nearest.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.errors import ShaderError
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.opengl.targets import Format, Target
-
-if TYPE_CHECKING:
-    from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.opengl.targets import Format, Target, TargetPool
 
 _SHADER = "convert/stored.frag"
 FLOATS, CUT, PACKED = 0, 1, 2
@@ -25,7 +23,19 @@ _SIDE = 128
 """Side of the square of probed pixels, four numbers a pixel."""
 
 
-def half_store(painter: Painter) -> int | None:
+class Passes(Protocol):
+    """The calls of `Painter` that the probe needs. A painter probes its driver before it is complete."""
+
+    pool: TargetPool
+
+    def draw(self, shader: str, into: Target, *, textures: Mapping[str, Target], defines: Mapping[str, object]) -> None:
+        """Run a fragment shader over the whole of `into`."""
+
+    def finish(self) -> None:
+        """Wait for queued passes."""
+
+
+def half_store(painter: Passes) -> int | None:
     """Return the STORE that matches the driver's half-float targets, or None if no known one does."""
     square = Region(0, 0, _SIDE, _SIDE)
     numbers = painter.pool.take(square, "f4", clear=False)
@@ -36,7 +46,7 @@ def half_store(painter: Painter) -> int | None:
     return found
 
 
-def _is_same(painter: Painter, numbers: Target, store: int, wanted: npt.NDArray[np.float32]) -> bool:
+def _is_same(painter: Passes, numbers: Target, store: int, wanted: npt.NDArray[np.float32]) -> bool:
     try:
         found = _drawn(painter, numbers, store, "f4")
     except ShaderError:  # a driver without the packing functions
@@ -45,7 +55,7 @@ def _is_same(painter: Painter, numbers: Target, store: int, wanted: npt.NDArray[
     return bool(np.all((found.view(np.uint32) == wanted.view(np.uint32)) | both_nan))
 
 
-def _drawn(painter: Painter, numbers: Target, store: int, format: Format) -> npt.NDArray[np.float32]:
+def _drawn(painter: Passes, numbers: Target, store: int, format: Format) -> npt.NDArray[np.float32]:
     into = painter.pool.take(numbers.region, format, clear=False)
     painter.draw(_SHADER, into, textures={"u_numbers": numbers}, defines={"STORE": store})
     painter.finish()

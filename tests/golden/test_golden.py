@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.library import MediaLibrary
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.opengl.painter import Painter
 from motion import build

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gpu_renderer.backends.compositor import RenderedFrame
 from gpu_renderer.content.contents import Contents
-from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.library import MediaLibrary
 from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.folders import FontFile
 from gpu_renderer.content.vector.surface import Pixels

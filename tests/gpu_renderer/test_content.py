@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from gpu_renderer.content.contents import KEPT_MAX_BYTES, Contents
-from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.library import MediaLibrary
 from gpu_renderer.content.vector.mask import MaskRaster
 from motion.snapshot import (
     AdjustmentSource,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gpu_renderer.content.media.library import MediaLibrary
+from gpu_renderer.content.library import MediaLibrary
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.fonts import reference_fonts
 
