@@ -17,6 +17,7 @@ from console.account.endpoints import router as account
 from console.accounts.endpoints import router as accounts
 from console.audit.endpoints import router as audit
 from console.batch.endpoints import router as batch
+from console.farm_state.snapshots import Snapshots
 from console.guard import SecurityMiddleware
 from console.library.endpoints import router as templates
 from console.library.history import router as former_versions
@@ -24,7 +25,6 @@ from console.library.imports import router as imports
 from console.live.endpoints import router as live
 from console.live.hub import Hub
 from console.overview.endpoints import router as overview
-from console.overview.snapshot import Snapshots
 from console.pages import STATIC
 from console.playground.endpoints import router as playground
 from console.renders.actions import router as render_actions

@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from api.app_state import AppState, origin_of
 from api.conditional import is_known
-from console.renders.detail import Detail
 from farm_core.errors import BadRequest, FarmError
+from farm_core.jobs.models import Job
 from farm_core.stills import StillOptions, of_job, of_template, request_still
-from farm_core.stills.subject import StillSubject
+from farm_core.stills.subject import StillSubject, composition_of
 from farm_core.templates.models import Template
 
 POSTER_WIDTH: Final = 480
@@ -49,18 +49,21 @@ def poster_time(duration_seconds: float) -> float:
 
 
 async def of_render(
-    request: Request, state: AppState, detail: Detail, time: float, width: int = POSTER_WIDTH
+    request: Request,
+    state: AppState,
+    job: Job,
+    template: Template,
+    time: float | None = None,
+    width: int = POSTER_WIDTH,
 ) -> Response:
     """Return a frame of a render from its frozen document, or from its template and inputs if it is not frozen yet.
 
-    If the document or its media are gone, return a frame of the template.
+    `time` is in seconds, by default that of a poster. If the document or its media are gone, return a frame of the template.
     """
-    subject = of_job(detail.job, detail.template)
-    if subject is None:
-        subject = of_template(detail.template, detail.job.inputs, detail.job.origin)
-    instead = of_template(detail.template, {}, detail.job.origin)
-    options = _frame_at(min(max(time, 0.0), detail.duration_seconds), width)
-    return await _answer(request, state, subject, options, instead)
+    subject = of_job(job, template) or of_template(template, job.inputs, job.origin)
+    duration_seconds = composition_of(job, template)[1]
+    time = poster_time(duration_seconds) if time is None else min(max(time, 0.0), duration_seconds)
+    return await _answer(request, state, subject, _frame_at(time, width), of_template(template, {}, job.origin))
 
 
 async def of_gallery(request: Request, state: AppState, template: Template) -> Response:

@@ -15,8 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from api.app_state import AppState
 from api.dependencies import AppStateOf
+from console.farm_state.snapshot import Snapshot
+from console.farm_state.snapshots import LIVE_SECONDS, Snapshots
 from console.live.hub import FLUSH_SECONDS, Hub, Listener
-from console.overview.snapshot import LIVE_SECONDS, Snapshot, Snapshots
 from console.pages import fragment
 from console.viewer import Viewer, ViewerOf, may_still_see
 from farm_core.errors import RateLimited

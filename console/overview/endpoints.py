@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import Reading, Work
 from api.ids import found
-from console.overview.snapshot import Snapshots
+from console.farm_state.snapshots import SnapshotsOf
 from console.pages import page
 from console.viewer import CommanderOf, ViewerOf
 from farm_core.controls import queues
 from farm_core.jobs import repository as jobs
 
 router = APIRouter()
-
-
-async def _snapshots(request: Request) -> Snapshots:
-    snapshots: Snapshots = request.app.state.snapshots
-    return snapshots
-
-
-SnapshotsOf = Annotated[Snapshots, Depends(_snapshots)]
 
 
 @router.get("/")

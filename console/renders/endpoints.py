@@ -142,7 +142,7 @@ async def receipt(request: Request, viewer: ViewerOf, state: AppStateOf, job_id:
 async def poster(request: Request, viewer: ViewerOf, state: AppStateOf, job_id: str) -> Response:
     """Return a picture of the render."""
     shown = await _briefly(state, viewer, job_id)
-    return await pictures.of_render(request, state, shown, pictures.poster_time(shown.duration_seconds))
+    return await pictures.of_render(request, state, shown.job, shown.template)
 
 
 @router.get("/{job_id}/frame.jpg")
@@ -151,8 +151,7 @@ async def frame(
 ) -> Response:
     """Return a small frame at a time, for the filmstrip, or the render's picture in lists if no time is given."""
     shown = await _briefly(state, viewer, job_id)
-    moment = pictures.poster_time(shown.duration_seconds) if time is None else time
-    return await pictures.of_render(request, state, shown, moment, pictures.FRAME_WIDTH)
+    return await pictures.of_render(request, state, shown.job, shown.template, time, pictures.FRAME_WIDTH)
 
 
 @router.get("/{job_id}/verify")

@@ -10,10 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from api.dependencies import AppStateOf, Reading, Work
 from api.ids import found
-from console.overview.endpoints import SnapshotsOf
+from console.farm_state.snapshots import SnapshotsOf
+from console.farm_state.workers import STATE_WORDS, workers
 from console.pages import is_part, page
 from console.viewer import CommanderOf, OperatorOf
-from console.workers.listing import STATE_WORDS, workers
 from farm_core.controls import workers as controls
 from farm_core.controls.workers import WorkerTarget
 

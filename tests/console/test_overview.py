@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 
-from console.overview.snapshot import LIVE_SECONDS
+from console.farm_state.snapshots import LIVE_SECONDS
 from tests.console.people import Person
 
 Usage = namedtuple("Usage", "total used free")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from redis.exceptions import RedisError, ResponseError
 
 from api.app_state import AppState
+from console.farm_state.snapshot import Problem, Snapshot
 from console.formatting import size
 from farm_core.disk_space import ROOM_BYTES, check_temporary_room, reserve_bytes
 from farm_core.jobs.models import Worker
@@ -16,23 +16,9 @@ from farm_core.redis import CHECK_KEY
 from farm_core.storage.port import StorageUnavailable
 from farm_core.usage.stored import count_waiting_accounts, reserve_share
 
-if TYPE_CHECKING:
-    from console.overview.snapshot import Snapshot
-
 OLD_SECONDS: Final = 300
 FAILED_SHARE: Final = 0.2
 FREE_SHARE: Final = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A problem with its remedy. `severe` problems stop renders. Other problems slow them down."""
-
-    what: str
-    advice: str
-    href: str | None = None
-    link: str = "Show the workers"
-    severe: bool = False
 
 
 async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:

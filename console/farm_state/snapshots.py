@@ -1,4 +1,4 @@
-"""State of the whole farm, read once for all viewers."""
+"""Read the state of the whole farm once for all viewers."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
+from fastapi import Depends, Request
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from api.app_state import AppState
 from console.charts import Chart
-from console.overview.problems import Problem, problems
-from console.workers.listing import ShownWorker, counts, workers
+from console.farm_state.problems import problems
+from console.farm_state.snapshot import Snapshot, Storage
+from console.farm_state.workers import ShownWorker, counts, workers
 from farm_core.assets.models import Asset
 from farm_core.controls import queues
 from farm_core.jobs.models import Segment
@@ -45,41 +47,6 @@ _FAILURES = text(
     ) AS newest GROUP BY error ORDER BY count(*) DESC, max(finished_at) DESC LIMIT 6
     """
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Storage:
-    """Stored bytes. `free` and `total` describe the local disk. They are None with object storage."""
-
-    segments: int = 0
-    segments_max: int = 0
-    uploads: int = 0
-    free: int | None = None
-    total: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """State of the farm at one time. `rates` are frames per second by worker."""
-
-    at: datetime
-    queued: int
-    processing: int
-    oldest: datetime | None
-    paused_since: datetime | None
-    workers: Sequence[ShownWorker]
-    worker_counts: Mapping[str, int]
-    rates: Mapping[str, float]
-    hour: Chart
-    day: Chart
-    storage: Storage
-    failures: Sequence[Any]
-    problems: Sequence[Problem]
-
-    @property
-    def frames_per_second(self) -> float:
-        """Return the frames per second of the whole farm."""
-        return sum(self.rates.values())
 
 
 @dataclass(slots=True)
@@ -175,6 +142,14 @@ class Snapshots:
                 self._frames[worker.id] = (worker.frames_done, worker.seen_at)
         living = {one.worker.id for one in shown if one.state != "gone"}
         return {name: rate for name, rate in self._rates.items() if name in living}
+
+
+async def _snapshots(request: Request) -> Snapshots:
+    snapshots: Snapshots = request.app.state.snapshots
+    return snapshots
+
+
+SnapshotsOf = Annotated[Snapshots, Depends(_snapshots)]
 
 
 async def _stored(session: AsyncSession) -> tuple[int, int]:
