@@ -26,7 +26,7 @@ from cluster.local.ray_head import ray_head
 from cluster.local.servers import wait_for_servers
 from cluster.local.supervisor import POLL_SECONDS, Supervisor
 from farm_core import running, scratch
-from farm_core.db import schema
+from farm_core.db import schema, schema_update
 from farm_core.long_steps import SILENT_SECONDS, reporting
 from farm_core.settings import ROOT, Settings
 from farm_core.telemetry import logs
@@ -90,7 +90,7 @@ class LocalFarm:
             self._stores.start()
             if (version := schema.version(self.database_url)) not in (None, schema.newest()):
                 _log.info("brings the database up to date, which takes minutes with millions of jobs", schema=version)
-            schema.ensure(self.database_url)
+            schema_update.ensure(self.database_url)
         running.write(self._data, self._running())
 
     def wait_ready(self, ended: Callable[[], bool] = lambda: False) -> bool:

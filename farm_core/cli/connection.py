@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from farm_core import redis, running
 from farm_core.cli.data_folder import settings_of
-from farm_core.db import schema
+from farm_core.db import schema_update
 from farm_core.db.database import Database
 from farm_core.progress.reader import ProgressReader
 from farm_core.user_error import UserError
@@ -68,7 +68,7 @@ async def progress_of(arguments: argparse.Namespace, database: Database) -> Asyn
 
 
 def _run(url: str, act: Callable[[Database], Awaitable[Result]]) -> Result:
-    schema.ensure(url)
+    schema_update.ensure(url)
     return on_database(url, act)
 
 

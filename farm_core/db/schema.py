@@ -1,7 +1,4 @@
-"""Migrate a database to this version's schema, with a fast check whether it is up to date.
-
-Importing the migration libraries takes half a second, and every start and every command needs the check.
-"""
+"""Fast checks of a database's schema, without the migration libraries: they take half a second to import."""
 
 from __future__ import annotations
 
@@ -16,15 +13,6 @@ from farm_core.db.urls import CONNECT_SECONDS, libpq_url
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 WAIT_SECONDS: Final = 30.0
 POLL_SECONDS: Final = 0.05
-
-
-def ensure(url: str) -> None:
-    """Run the pending migrations. Raises the errors of `migrate.upgrade`."""
-    if version(url) == newest():
-        return
-    from farm_core.db import migrate  # noqa: PLC0415 - see above
-
-    migrate.upgrade(url)
 
 
 def wait(url: str) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from farm_core.db import schema
+from farm_core.db import schema, schema_update
 from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
@@ -17,7 +17,7 @@ def test_a_program_waits_until_another_one_has_made_the_tables(empty_database_ur
     waiting.start()
     waiting.join(4 * schema.POLL_SECONDS)
     assert waiting.is_alive()
-    schema.ensure(empty_database_url)
+    schema_update.ensure(empty_database_url)
     waiting.join(HANG_SECONDS)
     assert not waiting.is_alive()
 
