@@ -36,7 +36,6 @@ from api.templates.endpoints import router as templates
 from api.usage.endpoints import router as usage
 from console.app import create_console
 from farm_core import redis
-from farm_core.accounts.secret import farm_secret
 from farm_core.accounts.tokens import TokenReader
 from farm_core.clock import Clock, FollowingClock
 from farm_core.concurrency_limit import ConcurrencyLimit
@@ -48,6 +47,7 @@ from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
 from farm_core.rates import RateLimiter
 from farm_core.sandbox import Sandbox
+from farm_core.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of

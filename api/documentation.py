@@ -12,7 +12,7 @@ from pydantic import Field
 from api.errors import status_name
 from api.examples import FINISHED, PAGES, example_of, path_of
 from api.shapes import Shape
-from farm_core.jobs import formats
+from farm_core import formats
 
 _DESCRIPTION: Final = (
     "Renders `.motion` compositions to MP4. A caller publishes or imports a template, creates renders with values for its "

@@ -26,8 +26,8 @@ from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.service.api_process import RunningApi, running_api
 from cluster.worker.render_actor import NICENESS
 from farm_core.accounts import tokens
-from farm_core.accounts.secret import farm_secret
 from farm_core.long_steps import repeating
+from farm_core.secret import farm_secret
 from farm_core.settings import ROOT, Settings
 
 CLIENTS = 30

@@ -20,7 +20,7 @@ from dotenv.parser import parse_stream
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, ValidationInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.formats import OUTPUT_FORMATS
 from farm_core.user_error import UserError
 
 ROOT = Path(__file__).resolve().parents[1]

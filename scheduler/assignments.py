@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.formats import OUTPUT_FORMATS
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.jobs.tasks import LeasedTask
 from farm_core.settings import Settings

@@ -16,7 +16,7 @@ from farm_core.telemetry.traces import UNKNOWN, TraceContext
 class VideoFormat:
     """Output of a job: width and height in pixels, frames per second, composition, length, format.
 
-    `format` is a name in `farm_core/jobs/formats.py`. `transparent` omits the composition's background. `still_scale`
+    `format` is a name in `farm_core/formats.py`. `transparent` omits the composition's background. `still_scale`
     is the size of a still relative to its video.
     """
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN
 from api.shapes import Faults, field_hints, unknown_field
-from farm_core.jobs import formats
+from farm_core import formats
 from farm_core.templates.models import Template
 
 _BOUNDS: Final = {"width": (SIDE_MIN, SIDE_MAX), "height": (SIDE_MIN, SIDE_MAX), "fps": (1, FPS_MAX)}

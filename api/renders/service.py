@@ -30,9 +30,9 @@ from farm_core.errors import (
     QuotaExceeded,
     UpgradeRequired,
 )
+from farm_core.formats import OUTPUT_FORMATS, file_name
 from farm_core.ids import new_id
 from farm_core.jobs import repository
-from farm_core.jobs.formats import OUTPUT_FORMATS, file_name
 from farm_core.jobs.links import link_expiry, video_url
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import ShownJob

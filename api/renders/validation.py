@@ -22,8 +22,8 @@ from api.renders.rules import faults_of
 from api.renders.schemas import JobWarning, RenderRequest, Validation
 from api.renders.service import requested_template
 from api.renders.undrawn import undrawn
+from farm_core.formats import OUTPUT_FORMATS
 from farm_core.jobs import notices
-from farm_core.jobs.formats import OUTPUT_FORMATS
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import is_of_account
 from farm_core.jobs.status import JobStatus

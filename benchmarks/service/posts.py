@@ -11,8 +11,8 @@ import psycopg
 
 from benchmarks.service.api_process import running_api
 from farm_core.accounts import tokens
-from farm_core.accounts.secret import farm_secret
 from farm_core.db.urls import libpq_url
+from farm_core.secret import farm_secret
 
 TOKEN_SECONDS = 3600
 WARM_POSTS = 20

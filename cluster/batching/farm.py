@@ -17,7 +17,7 @@ from render_farm_client.retrying import poll_pauses
 
 from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Outcome, Row
-from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
+from farm_core.formats import DEFAULT, OUTPUT_FORMATS
 from farm_core.user_error import UserError
 
 ROWS_MAX: Final = 1000

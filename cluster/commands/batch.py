@@ -22,7 +22,7 @@ from cluster.batching.manifest import Manifest
 from cluster.batching.rows import Row, RowsRefused, read_rows, unused_columns
 from cluster.commands import connecting
 from farm_core.cli.progress_bar import shown
-from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.formats import OUTPUT_FORMATS
 from farm_core.user_error import UserError
 from gpu_renderer.commands import options
 from motion.errors import DocumentError

@@ -10,11 +10,11 @@ from sqlmodel import col
 from farm_core.accounts import repository, tokens
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import DEFAULT_PLAN
-from farm_core.accounts.secret import farm_secret
 from farm_core.cli.connection import on_database
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.ids import new_id
+from farm_core.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.sign_in.repository import console_url, create_link
 from farm_core.user_error import UserError

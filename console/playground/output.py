@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from api.renders.schemas import PIXELS_MAX, SIDE_MAX, SIDE_MIN
-from farm_core.jobs.formats import DEFAULT, OUTPUT_FORMATS
+from farm_core.formats import DEFAULT, OUTPUT_FORMATS
 from farm_core.templates.models import Template
 
 SIZE: Final = "output.size"

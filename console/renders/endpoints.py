@@ -30,7 +30,7 @@ from console.uploads import shown_uploads
 from console.viewer import Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.controls.waiting import is_waiting, waits_for
-from farm_core.jobs.formats import DEFAULT
+from farm_core.formats import DEFAULT
 from farm_core.jobs.links import link_expiry, video_url
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.port import Storage

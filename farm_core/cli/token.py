@@ -6,12 +6,12 @@ import argparse
 from typing import Final
 
 from farm_core.accounts import repository, tokens
-from farm_core.accounts.secret import farm_secret
 from farm_core.audit.log import record
 from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import command_line_actor
 from farm_core.cli.argument_types import whole
 from farm_core.db.database import Database
+from farm_core.secret import farm_secret
 from farm_core.user_error import UserError
 
 DEFAULT_TTL_SECONDS: Final = 24 * 3600

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from farm_core.jobs.formats import file_name
+from farm_core.formats import file_name
 from farm_core.settings import Settings
 from farm_core.storage.port import Storage
 

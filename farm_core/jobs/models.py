@@ -107,7 +107,7 @@ class Job(SQLModel, table=True):
     fps: float
     frame_count: int
     format: str = Field(default="mp4", sa_column=Column(String, nullable=False, server_default="mp4"))
-    """Name in `farm_core/jobs/formats.py`."""
+    """Name in `farm_core/formats.py`."""
     transparent: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))
     """True if the composition's background is omitted."""
     has_sound: bool = Field(default=False, sa_column=Column(Boolean, nullable=False, server_default=false()))

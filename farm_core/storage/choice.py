@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farm_core.accounts.secret import farm_secret
+from farm_core.secret import farm_secret
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage

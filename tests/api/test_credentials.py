@@ -10,7 +10,7 @@ import jwt
 import pytest
 
 from farm_core.accounts import tokens
-from farm_core.accounts.secret import farm_secret
+from farm_core.secret import farm_secret
 from tests.api.world import ALL_SCOPES, Someone, World
 
 pytestmark = pytest.mark.service

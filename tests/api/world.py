@@ -16,8 +16,8 @@ from PIL import Image
 from farm_core.accounts import tokens
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import set_limit
-from farm_core.accounts.secret import farm_secret
 from farm_core.ids import new_id
+from farm_core.secret import farm_secret
 from farm_core.settings import Settings
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS

@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 from farm_core.accounts import signing_keys
-from farm_core.accounts.secret import farm_secret
+from farm_core.secret import farm_secret
 from farm_core.settings import Settings
 from tests.api.conftest import Jwks
 from tests.api.world import World

@@ -19,7 +19,7 @@ import pytest
 
 from cluster.embedded import postgres
 from farm_core.__main__ import main
-from farm_core.accounts.secret import farm_secret
+from farm_core.secret import farm_secret
 from farm_core.settings import Settings, settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage

@@ -8,7 +8,7 @@ import pytest
 
 from console.pages import static_url
 from farm_core.accounts import tokens
-from farm_core.accounts.secret import farm_secret
+from farm_core.secret import farm_secret
 from farm_core.sign_in.repository import LINK_LIFETIME, SESSION_LIFETIME
 from tests.api.world import World
 from tests.console.people import COOKIE, Person, browser, link_token, signed_in

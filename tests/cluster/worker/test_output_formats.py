@@ -20,7 +20,7 @@ from PIL import Image
 from cluster.worker.render_thread import RenderThread
 from cluster.worker.segment_maker import task_runner
 from cluster.worker.task_runner import TaskRunner
-from farm_core.jobs.formats import OUTPUT_FORMATS
+from farm_core.formats import OUTPUT_FORMATS
 from farm_core.jobs.judge import FailureKind
 from farm_core.jobs.receipt import RenderedJob
 from farm_core.progress.writer import ProgressWriter
