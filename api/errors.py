@@ -18,8 +18,8 @@ from starlette.types import Scope
 from api.json import JSONResponse
 from api.shapes import field_hints, unknown_field
 from farm_core.db.database import was_too_slow
-from farm_core.disk_space import machine_fault
 from farm_core.errors import BadRequest, DatabaseTooSlow, FarmError, RateLimited, Unauthorized, Unavailable
+from farm_core.storage.disk_space import machine_fault
 from farm_core.storage.port import StorageUnavailable
 from motion.hints import Hints
 

@@ -15,9 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from api.app_state import app_state_of
 from api.header_values import parameters
-from farm_core.disk_space import has_reserve
 from farm_core.errors import BadRequest, PayloadTooLarge, Unavailable, UploadTooLarge
 from farm_core.sizes import in_words
+from farm_core.storage.disk_space import has_reserve
 from farm_core.strict_json import refuse_control_characters
 from farm_core.telemetry.logs import logger
 

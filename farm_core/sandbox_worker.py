@@ -18,8 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from farm_core.disk_space import is_disk_full
 from farm_core.errors import BadRequest
+from farm_core.storage.disk_space import is_disk_full
 from motion.errors import DocumentError
 
 

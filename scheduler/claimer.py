@@ -12,13 +12,13 @@ from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from farm_core.disk_space import machine_fault
 from farm_core.jobs import claims
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
+from farm_core.storage.disk_space import machine_fault
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs, traces
 from farm_core.telemetry.logs import OnceAMinute, in_a_line

@@ -15,9 +15,9 @@ from api.health import measures
 from api.json import JSONResponse
 from api.route import HeadRoute
 from api.shapes import Shape
-from farm_core.disk_space import check_temporary_room
 from farm_core.jobs.workers import live_workers
 from farm_core.redis import CHECK_KEY
+from farm_core.storage.disk_space import check_temporary_room
 from farm_core.telemetry.logs import logger
 from farm_core.telemetry.metrics import exposition
 

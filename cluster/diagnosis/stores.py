@@ -25,10 +25,10 @@ from farm_core import running
 from farm_core.clock import SystemClock
 from farm_core.db.postgres_clock import WRONG_SECONDS
 from farm_core.db.urls import libpq_url
-from farm_core.disk_space import check_temporary_room, reserve_bytes
 from farm_core.redis import CHECK_KEY
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
+from farm_core.storage.disk_space import check_temporary_room, reserve_bytes
 from farm_core.storage.port import StorageUnavailable
 
 FREE_BYTES_LEAST = 2_000_000_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from farm_core.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import DISK_RESERVED, STORAGE_AWAY, Failure, FailureKind
+from farm_core.storage.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.storage.port import ObjectMissing, StorageNearlyFull, StorageUnavailable
 from gpu_renderer.errors import DiskNearlyFull, EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped

@@ -20,11 +20,11 @@ import ray
 
 from cluster.worker.memory_watch import MemoryWatch
 from cluster.worker.sound_watch import SoundWatch
-from farm_core.disk_space import free_bytes
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
+from farm_core.storage.disk_space import free_bytes
 from farm_core.telemetry import logs, traces
 from scheduler.ports import DrawnStill, Ended, Finished, StillAssignment, TaskAssignment
 

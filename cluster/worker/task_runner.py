@@ -15,9 +15,9 @@ from cluster.worker.media_cache import BYTES_MAX, MediaCache
 from cluster.worker.segment_maker_port import OnProgress, SegmentMaker, ShouldStop, StillPicture
 from cluster.worker.sound_watch import SoundSteps
 from cluster.worker.temporary_room import check_growth, used_bytes
-from farm_core.disk_space import has_reserve, is_disk_broken, is_disk_full
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.receipt import receipt, receipt_key
+from farm_core.storage.disk_space import has_reserve, is_disk_broken, is_disk_full
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farm_core.disk_space import ROOM_BYTES, reserve_in_use
+from farm_core.storage.disk_space import ROOM_BYTES, reserve_in_use
 from gpu_renderer.content.media.sound_file import BLOCK_BYTES
 from gpu_renderer.errors import DiskNearlyFull
 

@@ -10,9 +10,9 @@ from redis.exceptions import RedisError, ResponseError
 from api.app_state import AppState
 from console.farm_state.snapshot import Problem, Snapshot
 from console.formatting import size
-from farm_core.disk_space import ROOM_BYTES, check_temporary_room, reserve_bytes
 from farm_core.jobs.models import Worker
 from farm_core.redis import CHECK_KEY
+from farm_core.storage.disk_space import ROOM_BYTES, check_temporary_room, reserve_bytes
 from farm_core.storage.port import StorageUnavailable
 from farm_core.usage.stored import count_waiting_accounts, reserve_share
 

@@ -20,10 +20,10 @@ from urllib.parse import quote, urljoin, urlsplit
 
 import httpcore
 
-from farm_core.disk_space import machine_fault
 from farm_core.net.addresses import checked_target
 from farm_core.net.resolver import Resolver, checked_addresses, system_resolver
 from farm_core.sizes import in_words
+from farm_core.storage.disk_space import machine_fault
 
 REDIRECTS_MAX = 5
 CONNECT_SECONDS = 10.0

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from farm_core.disk_space import ROOM_BYTES, check_room, is_half_of_reserve_used, reserve_in_use
 from farm_core.power_loss import sync_file, sync_folder
 from farm_core.storage.bounded import Bounded
+from farm_core.storage.disk_space import ROOM_BYTES, check_room, is_half_of_reserve_used, reserve_in_use
 from farm_core.storage.keys import checked
 from farm_core.storage.links import Links
 from farm_core.storage.port import ObjectMissing, StorageNearlyFull, StorageUnavailable, StoredObject

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
-from farm_core import disk_space
 from farm_core.audit.log import Actor, Role
 from farm_core.controls import jobs
 from farm_core.db.database import Database
+from farm_core.storage import disk_space
 from tests.api import media
 from tests.api.world import Someone, World, picture, template_body, text_template
 

@@ -18,9 +18,9 @@ from structlog.testing import capture_logs
 from cluster.worker.failures import failure_of
 from cluster.worker.segment_maker import OPENED_MAX, SessionSegmentMaker
 from cluster.worker.task_runner import TaskRunner
-from farm_core import disk_space
 from farm_core.jobs.judge import FailureKind
 from farm_core.settings import Settings
+from farm_core.storage import disk_space
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from gpu_renderer.content.media import sound_file

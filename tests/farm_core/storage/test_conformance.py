@@ -16,8 +16,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from farm_core import disk_space
-from farm_core.storage import local
+from farm_core.storage import disk_space, local
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
