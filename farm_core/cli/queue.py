@@ -21,9 +21,9 @@ from farm_core.cli.listing import Listing
 from farm_core.controls import queues
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database
+from farm_core.db.sql import execute
 from farm_core.jobs import speed
 from farm_core.jobs.recount import recount
-from farm_core.jobs.sql import execute
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,12 +20,12 @@ from farm_core.controls.accounts import check_priority
 from farm_core.controls.errors import NotAllowed
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.db.sql import execute
 from farm_core.ids import new_id
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.events import write_event
 from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.repository import SEARCHED_INPUTS, has_status, notify
-from farm_core.jobs.sql import execute
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
 from farm_core.usage.period import period_of
 

@@ -10,10 +10,10 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from farm_core.accounts.plans import storage_limit
+from farm_core.db.sql import Transaction, column, execute, in_steps
 from farm_core.ids import new_id
 from farm_core.jobs import notices
 from farm_core.jobs.plan import PlannedTask
-from farm_core.jobs.sql import Transaction, column, execute, in_steps
 from farm_core.usage.period import period_of
 from motion.notices import Notice
 

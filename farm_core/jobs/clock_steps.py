@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from farm_core.db.sql import Transaction, column
 from farm_core.jobs import claims, tasks, workers
-from farm_core.jobs.sql import Transaction, column
 from farm_core.webhooks.repository import BEGUN_LEASE_SECONDS
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import orjson
 
+from farm_core.db.sql import Transaction, column
 from farm_core.ids import new_id
-from farm_core.jobs.sql import Transaction, column
 from farm_core.jobs.status import JOB_EDGES, JobStatus
 from farm_core.jobs.tasks import withdraw_tasks
 from farm_core.usage.period import period_of

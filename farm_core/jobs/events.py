@@ -7,7 +7,7 @@ from datetime import datetime
 
 import orjson
 
-from farm_core.jobs.sql import Transaction, execute
+from farm_core.db.sql import Transaction, execute
 
 
 async def write_event(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from farm_core.jobs.sql import Transaction, column, execute
+from farm_core.db.sql import Transaction, column, execute
 
 
 @dataclass(frozen=True, slots=True)

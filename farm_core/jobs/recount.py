@@ -13,8 +13,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.db.database import Database
+from farm_core.db.sql import column, execute
 from farm_core.jobs.repository import wake_schedulers
-from farm_core.jobs.sql import column, execute
 
 PAGE: Final = 500
 """Number of accounts that one statement checks."""

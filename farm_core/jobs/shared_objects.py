@@ -18,8 +18,8 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from farm_core.db.database import Database
+from farm_core.db.sql import execute
 from farm_core.jobs.history import needed_keys
-from farm_core.jobs.sql import execute
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.threads import in_threads
 from farm_core.usage.stored import forget_deleted

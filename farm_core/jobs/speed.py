@@ -7,8 +7,8 @@ from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from farm_core.db.sql import column, execute
 from farm_core.jobs.models import Job
-from farm_core.jobs.sql import column, execute
 from farm_core.jobs.status import JobStatus
 
 WINDOW_SECONDS: Final = 60.0

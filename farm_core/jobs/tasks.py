@@ -13,9 +13,9 @@ import orjson
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.db.database import Database
+from farm_core.db.sql import Transaction, column, execute, execute_as, in_steps
 from farm_core.jobs.events import write_event
 from farm_core.jobs.judge import WAITING, Fail, Failure, Retry, judge
-from farm_core.jobs.sql import Transaction, column, execute, execute_as, in_steps
 
 LEASE_SECONDS: Final = 15.0
 """Duration of a lease. The scheduler that waits for the task's result renews it every few seconds."""

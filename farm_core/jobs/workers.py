@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
 from farm_core.accounts.plans import PLANS, storage_limit
-from farm_core.jobs.sql import Transaction, column, execute
+from farm_core.db.sql import Transaction, column, execute
 
 LIVE_SECONDS: Final = 15.0
 """Time after which an unseen worker counts as gone."""

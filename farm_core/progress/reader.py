@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from farm_core.db.database import Database
-from farm_core.jobs.sql import execute
+from farm_core.db.sql import execute
 from farm_core.jobs.status import JobStatus
 from farm_core.progress import store
 

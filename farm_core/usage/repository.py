@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from farm_core.jobs.sql import execute
+from farm_core.db.sql import execute
 from farm_core.usage.models import Usage
 from farm_core.usage.period import period_of
 

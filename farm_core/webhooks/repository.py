@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import orjson
 
+from farm_core.db.sql import Transaction, column, execute
 from farm_core.ids import new_id
-from farm_core.jobs.sql import Transaction, column, execute
 from farm_core.telemetry.traces import UNKNOWN, TraceContext
 from farm_core.webhooks.schedule import TIMEOUT_SECONDS, Outcome
 

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
-from farm_core.jobs.sql import column, execute
+from farm_core.db.sql import column, execute
 
 pytestmark = pytest.mark.service
 

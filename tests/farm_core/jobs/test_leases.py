@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.db.sql import execute
 from farm_core.jobs.claims import FrozenJob, PlannedJob, claim_jobs, plan_jobs
 from farm_core.jobs.plan import plan
-from farm_core.jobs.sql import execute
 from farm_core.jobs.tasks import (
     LEASE_SECONDS,
     Lease,

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
-from farm_core.jobs.sql import _query, names, statement
+from farm_core.db.sql import _query, names, statement
 from farm_core.jobs.status import DELIVERY_EDGES, JOB_EDGES, TASK_EDGES, DeliveryStatus, JobStatus, TaskStatus
 from farm_core.jobs.tasks import open_work
 from tests.farm_core import rows
