@@ -24,13 +24,13 @@ from farm_core.controls import jobs as job_controls
 from farm_core.controls.accounts import locked, suspend
 from farm_core.controls.jobs import BATCH, JobFilter
 from farm_core.db.database import Database
-from farm_core.db.tables import metadata
 from farm_core.jobs import workers
 from farm_core.jobs.history import delete_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.receipt import receipt_key
 from farm_core.jobs.shared_objects import delete_object, delete_unneeded
 from farm_core.storage.port import Storage
+from farm_core.tables import metadata
 from farm_core.templates.models import Template, TemplateVersion
 from farm_core.usage.models import ObjectCharge
 

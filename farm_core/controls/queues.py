@@ -11,7 +11,7 @@ from sqlmodel import col
 from farm_core.accounts.models import Account
 from farm_core.audit.log import Actor, record
 from farm_core.controls.accounts import locked
-from farm_core.controls.models import QueueState
+from farm_core.jobs.control_models import QueueState
 from farm_core.jobs.repository import wake_schedulers
 
 

@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.controls import queues
-from farm_core.controls.models import DrainedNode
+from farm_core.jobs.control_models import DrainedNode
 from farm_core.jobs.judge import DISK_RESERVED, STORAGE_AWAY
 from farm_core.jobs.models import Task, Worker
 from farm_core.jobs.status import JobStatus, TaskStatus

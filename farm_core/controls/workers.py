@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from farm_core.audit.log import Actor, record
 from farm_core.controls.errors import NoSuchTarget
-from farm_core.controls.models import DrainedNode
+from farm_core.jobs.control_models import DrainedNode
 from farm_core.jobs.models import Worker
 from farm_core.jobs.repository import notify
 

@@ -9,8 +9,8 @@ from sqlalchemy import Column, Index, create_engine, text
 from sqlalchemy.pool import NullPool
 from sqlmodel import AutoString
 
-from farm_core.db.tables import metadata
 from farm_core.db.urls import CONNECT_SECONDS
+from farm_core.tables import metadata
 
 _ADVISORY_LOCK = 7_306_821
 _LOCK_TIMEOUT = "5s"

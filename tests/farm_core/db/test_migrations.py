@@ -17,7 +17,7 @@ from sqlalchemy import create_engine
 
 from farm_core.db import migrate, schema
 from farm_core.db.database import driver_url
-from farm_core.db.tables import metadata
+from farm_core.tables import metadata
 from tests.deadlocks import deadlocks
 from tests.patience import HANG_SECONDS
 
