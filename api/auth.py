@@ -13,8 +13,6 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from api.app_state import AppState, app_state_of
-from farm_core.accounts import admission
-from farm_core.accounts.admission import UsedKey
 from farm_core.accounts.keys import LIVE_PREFIX, hash_of
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import Limits, limits_of
@@ -23,6 +21,8 @@ from farm_core.accounts.tokens import InvalidToken
 from farm_core.db.shares import HOLDER, Holder
 from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
+from farm_core.usage import admission
+from farm_core.usage.admission import UsedKey
 from farm_core.usage.period import RESET_NOTE
 
 _BAD_TOKEN: Final = (

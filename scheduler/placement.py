@@ -41,7 +41,7 @@ class PlaceableJob(NamedTuple):
     """A row of `open_jobs` with its tasks. `heads` are its first waiting tasks, in order, or its assembly once every segment is done.
 
     `place` orders the jobs of an account, most urgent first. It is the column `ready_place` (`OpenJob` in
-    `farm_core/jobs/queue_models.py`).
+    `farm_core/db/queue_models.py`).
     """
 
     id: str

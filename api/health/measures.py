@@ -15,8 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from api.app_state import AppState
+from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.repository import has_status
 from farm_core.jobs.status import DeliveryStatus, JobStatus
 from farm_core.settings import Settings

@@ -21,9 +21,9 @@ from farm_core.accounts.plans import DEFAULT_PLAN, NAMES, PLANS, BadLimit, limit
 from farm_core.audit.log import record
 from farm_core.controls import accounts as controls
 from farm_core.controls import deletion, queues
+from farm_core.db.queue_models import AccountQueue
 from farm_core.errors import BadRequest, Conflict
 from farm_core.ids import new_id
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.sign_in import repository as sign_in
 from farm_core.usage import repository as usage
 from farm_core.usage.models import Usage

@@ -18,9 +18,9 @@ from api.batches.schemas import ROWS_MAX
 from console import keyset
 from console.formatting import COUNT_MAX, as_address
 from farm_core.accounts.models import Account
+from farm_core.db.queue_models import AccountQueue, HeldJob, OpenJob
 from farm_core.jobs import repository
 from farm_core.jobs.models import Job, Task
-from farm_core.jobs.queue_models import AccountQueue, HeldJob, OpenJob
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template

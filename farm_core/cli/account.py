@@ -28,8 +28,8 @@ from farm_core.controls import accounts as controls
 from farm_core.controls.deletion import contents, delete_account
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.db.queue_models import AccountQueue
 from farm_core.ids import new_id
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.choice import storage_of
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE

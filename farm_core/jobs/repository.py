@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.db.columns import utc_now
+from farm_core.db.queue_models import AccountQueue
 from farm_core.db.sql import execute
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.reader import JobRow
 from farm_core.usage.period import period_of

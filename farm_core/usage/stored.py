@@ -19,9 +19,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
+from farm_core.db.queue_models import AccountQueue
 from farm_core.db.sql import Transaction, execute
 from farm_core.errors import QuotaExceeded, Unavailable
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.port import Storage
 from farm_core.usage.models import ObjectCharge
 

@@ -16,8 +16,8 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
+from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.templates.models import Template
 from farm_core.usage.models import ObjectCharge, Usage
 from tests.scheduler.farm import FarmUnderTest, farm

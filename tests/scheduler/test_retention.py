@@ -17,8 +17,8 @@ from sqlmodel import col
 from farm_core.assets.models import Asset
 from farm_core.batches.models import Batch
 from farm_core.db.database import Database
+from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job, JobEvent, Segment, Task
-from farm_core.jobs.queue_models import AccountQueue
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import StoredObject
