@@ -15,9 +15,8 @@ from farm_core.batches.models import Batch
 from farm_core.db.columns import utc_now
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
-from farm_core.jobs.repository import SHOWN, NewJob, ShownJob, create_all
+from farm_core.jobs.repository import SHOWN, JobRow, NewJob, ShownJob, create_all
 from farm_core.jobs.status import JOB_TERMINAL, JobStatus
-from farm_core.progress.reader import JobRow
 from farm_core.usage.stored import FREE_BYTES, charge, json_bytes
 
 

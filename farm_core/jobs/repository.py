@@ -17,7 +17,6 @@ from farm_core.db.sql import execute
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.status import JobStatus
-from farm_core.progress.reader import JobRow
 from farm_core.usage.period import period_of
 
 _COLUMNS: Final = {name: "metadata" if name == "meta" else name for name in Job.model_fields}
@@ -43,6 +42,17 @@ SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
     """
 )
 """SQL expression of a job's inputs for a text search. It skips large inputs: compressed, a megabyte can have 12 KB."""
+
+
+class JobRow(Protocol):
+    """Columns of a job from which its shown progress is computed."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def status(self) -> str: ...  # noqa: D102
+    @property
+    def progress(self) -> float: ...  # noqa: D102
 
 
 class ShownJob(JobRow, Protocol):

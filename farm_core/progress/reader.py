@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 import orjson
 from redis.asyncio import Redis
@@ -19,6 +19,7 @@ from redis.exceptions import RedisError
 
 from farm_core.db.database import Database
 from farm_core.db.sql import execute
+from farm_core.jobs.repository import JobRow
 from farm_core.jobs.status import JobStatus
 from farm_core.progress import store
 
@@ -46,17 +47,6 @@ class JobProgress:
         """Progress from 0 to 99, rounded down to a tenth. Only a completed job has 100."""
         share = self.frames_done / max(1, self.frame_count)
         return min(store.PROGRESS_MAX, int(1000 * share) / 10)
-
-
-class JobRow(Protocol):
-    """Columns of a job from which its shown progress is computed."""
-
-    @property
-    def id(self) -> str: ...  # noqa: D102
-    @property
-    def status(self) -> str: ...  # noqa: D102
-    @property
-    def progress(self) -> float: ...  # noqa: D102
 
 
 class ProgressReader:
