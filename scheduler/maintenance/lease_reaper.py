@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Final
 
 from farm_core.jobs import tasks, workers
-from farm_core.jobs.clock_steps import shorten_leases
 from farm_core.telemetry import logs
 from scheduler import metrics
 from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
+from scheduler.maintenance.clock_steps import shorten_leases
 from scheduler.service import Service
 
 _log = logs.logger(__name__)

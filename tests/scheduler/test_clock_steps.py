@@ -14,10 +14,10 @@ from sqlalchemy import text
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import claims, repository, tasks, workers
-from farm_core.jobs.clock_steps import shorten_leases
 from farm_core.jobs.endings import WEBHOOK_SECONDS, Ending, end_jobs
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.webhooks.repository import BEGUN_LEASE_SECONDS, claim_deliveries
+from scheduler.maintenance.clock_steps import shorten_leases
 from tests.farm_core import rows
 from tests.farm_core.jobs.test_leases import JOBS, TASKS, leases
 
