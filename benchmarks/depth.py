@@ -93,6 +93,7 @@ def at_depth(depth: int) -> Benchmark:
         label="operation",
         bar="p99 ms",
         limit=LIMIT_MS,
+        at_depth=at_depth,
     )
 
 

@@ -38,6 +38,8 @@ class Benchmark:
     """Function from the rows to a recommendation for this machine, or to their shortfalls."""
     is_ranked: bool = False
     """True if the rows are sorted by the plotted column, largest first."""
+    at_depth: Callable[[int], Benchmark] | None = None
+    """Function from a number of queued jobs to the same benchmark beside that many, for `--depth`."""
 
     def ordered(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Return the rows as they are shown."""

@@ -16,7 +16,6 @@ from pathlib import Path
 from rich.console import Console
 
 import benchmarks
-from benchmarks import depth
 from benchmarks.runner.benchmark import Benchmark, Row, names
 from benchmarks.runner.machine import ROOT, machine_line
 from benchmarks.runner.result import Result, compared, plot, show
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = discovered()
     if arguments.depth is not None:
         arguments.names = ["depth" if name == "queue" else name for name in arguments.names]
-        found["depth"] = depth.at_depth(arguments.depth)
+        found |= {name: one.at_depth(arguments.depth) for name, one in found.items() if one.at_depth is not None}
     if unknown := [name for name in arguments.names if name not in found]:
         print(
             f"bench: there is no benchmark {', '.join(map(repr, unknown))}; `./farm bench --list` lists all",
