@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from farm_core.jobs.endings import Ending, end_jobs
-from farm_core.jobs.links import video_url
+from farm_core.jobs.links import link_expiry, video_url
 from farm_core.jobs.notices import records
 from farm_core.jobs.receipt import receipt_key
 from farm_core.jobs.status import JobStatus
@@ -61,7 +61,8 @@ class JobCompleter:
         """Return the link in the webhook, or None if the job has no webhook."""
         if assembled.webhook_origin is None:
             return None
-        settings, storage, assignment = self.dependencies.settings, self.dependencies.storage, assembled.assignment
+        assignment = assembled.assignment
+        expires_at = link_expiry(self.dependencies.settings, now, finished_at=now)
         return video_url(
-            settings, storage, assignment.job_id, assembled.webhook_origin, assignment.video_key, now, finished_at=now
+            self.dependencies.storage, assignment.job_id, assignment.video_key, assembled.webhook_origin, expires_at
         )

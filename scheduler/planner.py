@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from farm_core.jobs import claims
 from farm_core.jobs.claims import FrozenJob, PlannedJob, SameResult
 from farm_core.jobs.endings import Ending, end_jobs
-from farm_core.jobs.links import video_url
+from farm_core.jobs.links import link_expiry, video_url
 from farm_core.jobs.plan import plan
 from farm_core.jobs.shared_objects import held_objects
 from farm_core.jobs.status import JobStatus
@@ -94,12 +94,11 @@ class Planner:
 
     def _ending(self, frozen: FrozenJob, video: SameResult, key: str, renderer: str | None, now: datetime) -> Ending:
         job = frozen.job
+        expires_at = link_expiry(self.dependencies.settings, now, finished_at=now)
         return Ending(
             job.id, lease_token=job.lease_token, video_key=video.video_key, receipt_key=video.receipt_key, plan_key=key,
             renderer=renderer,
-            video_url=video_url(
-                self.dependencies.settings, self.dependencies.storage, job.id, job.origin, video.video_key, now, finished_at=now
-            ),
+            video_url=video_url(self.dependencies.storage, job.id, video.video_key, job.origin, expires_at),
             detail={"reused": video.video_key}, warnings=video.warnings,
         )  # fmt: skip
 

@@ -136,7 +136,8 @@ async def download(session: AsyncSession, state: AppState, caller: Caller, job_i
     if job.status != JobStatus.completed or job.video_key is None:
         raise Conflict(_why_not(job), status=job.status)
     now = state.clock.now()
-    return video_url(state.settings, state.storage, job.id, origin, job.video_key, now, job.finished_at or now)
+    expires_at = link_expiry(state.settings, now, job.finished_at or now)
+    return video_url(state.storage, job.id, job.video_key, origin, expires_at)
 
 
 def record(state: AppState, job: ShownJob, percents: Mapping[str, float], origin: str) -> JobRecord:

@@ -104,9 +104,9 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
     values["share"], values["file_name"] = "", ""
     if (key := shown.job.video_key) is not None and shown.job.status == JobStatus.completed:
         now = state.clock.now()
-        ended_at = shown.job.finished_at or now
-        values["share"] = video_url(state.settings, state.storage, shown.job.id, origin, key, now, ended_at)
-        values["share_until"] = datetime.fromtimestamp(link_expiry(state.settings, now, ended_at), UTC)
+        expires_at = link_expiry(state.settings, now, shown.job.finished_at or now)
+        values["share"] = video_url(state.storage, shown.job.id, key, origin, expires_at)
+        values["share_until"] = datetime.fromtimestamp(expires_at, UTC)
         values["file_name"] = video_name(shown.template.name, shown.job.id, key)
     if is_part(request):
         return page(request, "renders/live.html", **values)

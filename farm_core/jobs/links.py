@@ -24,8 +24,6 @@ def link_expiry(settings: Settings, now: datetime, finished_at: datetime) -> int
     return int(min(expires_at, deleted_at.timestamp()))
 
 
-def video_url(
-    settings: Settings, storage: Storage, job_id: str, origin: str, video_key: str, now: datetime, finished_at: datetime
-) -> str:
-    """Return a signed URL of the job's file. It needs no credential and works until `link_expiry`."""
-    return storage.link(video_key, link_expiry(settings, now, finished_at), origin, file_name(job_id, video_key))
+def video_url(storage: Storage, job_id: str, video_key: str, origin: str, expires_at: int) -> str:
+    """Return a signed URL of the job's file. It needs no credential and works until `expires_at` (`link_expiry`)."""
+    return storage.link(video_key, expires_at, origin, file_name(job_id, video_key))
