@@ -6,8 +6,8 @@ counts the jobs of all transactions. These functions can be repeated: jobs that 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -102,7 +102,7 @@ async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
         return len(await end_jobs(session, utc_now(), "cancel", [Ending(job_id) for job_id in ids]))
 
-    return await _in_batches(database, actor, "cancel", chosen, has_status(*CANCELLABLE), act)
+    return await _in_batches(database, actor, chosen, _Change("cancel", has_status(*CANCELLABLE), act))
 
 
 async def retry(database: Database, actor: Actor, chosen: JobFilter) -> int:
@@ -110,7 +110,7 @@ async def retry(database: Database, actor: Actor, chosen: JobFilter) -> int:
     quotas."""
     retried = exists().where(col(JobEvent.job_id) == col(Job.id), col(JobEvent.event) == "retry")
     condition = has_status(*RETRYABLE) & ~retried
-    return await _in_batches(database, actor, "retry", chosen, condition, create_again)
+    return await _in_batches(database, actor, chosen, _Change("retry", condition, create_again))
 
 
 async def set_priority(database: Database, actor: Actor, chosen: JobFilter, priority: int) -> int:
@@ -122,7 +122,7 @@ async def set_priority(database: Database, actor: Actor, chosen: JobFilter, prio
         return len(await execute(session, "rank_jobs", values))
 
     condition = has_status(*RANKABLE) & (col(Job.priority) != priority)
-    return await _in_batches(database, actor, "set priority", chosen, condition, act, {"priority": priority})
+    return await _in_batches(database, actor, chosen, _Change("set priority", condition, act, {"priority": priority}))
 
 
 async def create_again(session: AsyncSession, ids: Sequence[str]) -> int:
@@ -161,29 +161,32 @@ async def post_webhook_again(session: AsyncSession, actor: Actor, job_id: str, n
     await notify(session, "deliveries", job_id)
 
 
-Act = Callable[[AsyncSession, Sequence[str]], Awaitable[int]]
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A change of many jobs."""
+
+    action: str
+    """Name in the audit log."""
+    possible: ColumnElement[bool]
+    """Condition of the jobs that it can change."""
+    act: Callable[[AsyncSession, Sequence[str]], Awaitable[int]]
+    """Function that changes jobs by their ids and returns the number of changed ones."""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    """Values for the audit log beside the filter."""
 
 
-async def _in_batches(
-    database: Database,
-    actor: Actor,
-    action: str,
-    chosen: JobFilter,
-    condition: ColumnElement[bool],
-    act: Act,
-    detail: dict[str, Any] | None = None,
-) -> int:
+async def _in_batches(database: Database, actor: Actor, chosen: JobFilter, change: _Change) -> int:
     """Change all jobs that match now, BATCH in one transaction; return the number of changed jobs."""
-    total, matching = 0, select(col(Job.id)).where(*chosen.conditions(utc_now()), condition)
+    total, matching = 0, select(col(Job.id)).where(*chosen.conditions(utc_now()), change.possible)
     entry_id: int | None = None
     while ids := await _read(database, matching):
         before = total
         for start in range(0, len(ids), BATCH):
             async with database.work() as session:
-                total += await act(session, ids[start : start + BATCH])
-                described = {"filter": chosen.described(), "jobs": total, **(detail or {})}
+                total += await change.act(session, ids[start : start + BATCH])
+                described = {"filter": chosen.described(), "jobs": total, **change.detail}
                 if entry_id is None:
-                    entry_id = (await record(session, actor, action, "jobs", described)).id
+                    entry_id = (await record(session, actor, change.action, "jobs", described)).id
                 else:
                     await update_detail(session, entry_id, described)
         if total == before:
