@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.net.addresses import UrlRefused
-from farm_core.net.fetch import FetchFailed, guarded_post
+from farm_core.net.fetch import FetchFailed, SendingHooks, guarded_post
 from farm_core.telemetry import logs, traces
 from farm_core.telemetry.logs import in_a_line
 from farm_core.webhooks import repository
@@ -147,7 +147,8 @@ class Deliverer(Service):
             self.journal.sent(post)
 
         try:
-            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, record_begun, record_sent)
+            hooks = SendingHooks(record_begun, record_sent)
+            status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, hooks)
         except UrlRefused as refusal:
             return _Answer(error=str(refusal), again=False)
         except FetchFailed as failure:

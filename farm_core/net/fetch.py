@@ -100,8 +100,16 @@ async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float =
     raise FetchFailed("The URL redirects too often.", again=False)
 
 
-BeforeSending = Callable[[], Awaitable[None]]
-BeforeWhole = Callable[[], None]
+@dataclass(frozen=True, slots=True)
+class SendingHooks:
+    """Functions that a post calls, to record how far its request came."""
+
+    before_first_byte: Callable[[], Awaitable[None]]
+    """Awaited after connecting. If it raises, nothing is sent."""
+    before_last_bytes: Callable[[], None]
+    """Without the last bytes the receiver has no complete request."""
+
+
 Trace = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 
 
@@ -111,16 +119,13 @@ async def guarded_post(
     headers: Mapping[str, str],
     seconds: float,
     guard: Guard,
-    before_sending: BeforeSending | None = None,
-    before_whole: BeforeWhole | None = None,
+    hooks: SendingHooks | None = None,
 ) -> int:
     """Post a body; return the HTTP status of the answer without its body. Redirects are not followed.
 
-    `before_sending` is awaited after connecting and before the first byte; if it raises, nothing is sent.
-    `before_whole` is called just before the last bytes: without them the receiver has no complete request. Raises
-    UrlRefused, FetchFailed if there is no answer, and OSError if this machine lacks descriptors.
+    Raises UrlRefused, FetchFailed if there is no answer, OSError if this machine lacks descriptors, and what the first hook raises.
     """
-    trace = _tracer(before_sending, before_whole)
+    trace = None if hooks is None else _trace_of(hooks)
     try:
         async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard, trace) as response:
             return int(response.status)
@@ -201,12 +206,12 @@ async def _exchange(
         raise FetchFailed("The server could not be reached.", again=True) from None
 
 
-def _tracer(before_sending: BeforeSending | None, before_whole: BeforeWhole | None) -> Trace:
+def _trace_of(hooks: SendingHooks) -> Trace:
     async def trace(event: str, _: Mapping[str, Any]) -> None:
-        if event == "http11.send_request_headers.started" and before_sending is not None:
-            await before_sending()
-        if event == "http11.send_request_body.started" and before_whole is not None:
-            before_whole()
+        if event == "http11.send_request_headers.started":
+            await hooks.before_first_byte()
+        if event == "http11.send_request_body.started":
+            hooks.before_last_bytes()
 
     return trace
 
