@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -36,6 +37,15 @@ Refusals = list[dict[str, Any]]
 """Index and faults of each refused row, in the form of `Batch.refused`."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Requested:
+    """A request with the template and the uploads that its rows refer to."""
+
+    batch: BatchRequest
+    template: Template | None
+    uploads: Uploads
+
+
 async def create(
     state: AppState, caller: Caller, wanted: BatchRequest, idempotency_key: str | None, origin: str,
     known: Mapping[int, Faults] = MappingProxyType({}),
@@ -54,21 +64,23 @@ async def create(
         repeated = await _repeat(reading, caller, None if malformed else idempotency_key, request_hash)
         if repeated is not None:
             return await _record(state, repeated, _FIRST_PAGE, origin)
-        requested = await renders.requested_template(reading, caller, wanted.template_id)
-        rows = [row.inputs for row in wanted.rows]
-        uploads = await uploads_of(state, reading, caller.account.id, origin, rows)
+        template = await renders.requested_template(reading, caller, wanted.template_id)
+        inputs = [row.inputs for row in wanted.rows]
+        uploads = await uploads_of(state, reading, caller.account.id, origin, inputs)
     limit = state.settings.batches_per_minute  # refused batches count too: their rows are checked
     await state.rates.require(
         f"batches:{caller.account.id}", limit, f"At most {limit} batches a minute may be created."
     )
-    refused = await _refusals(state, caller, requested, wanted, uploads, malformed, known)
-    template = found(requested, "template")
+    requested = _Requested(wanted, template, uploads)
+    refused = await _refusals(state, caller, requested, malformed, known)
+    template = found(template, "template")
     now = state.clock.now()
     batch = Batch(
         id=new_id("batch"), account_id=caller.account.id, template_id=template.id, idempotency_key=idempotency_key,
         request_hash=request_hash, row_count=len(wanted.rows), refused=refused, created_at=now,
     )  # fmt: skip
-    jobs = await _jobs(state, caller, template, wanted, uploads, batch, origin)
+    shared = renders.shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
+    jobs = await _jobs(state, template, requested, batch, shared)
     stored = await state.database.transaction(lambda session: _store(session, state, caller, batch, jobs))
     return await _record(state, stored, _FIRST_PAGE, origin)
 
@@ -99,26 +111,21 @@ async def _repeat(session: AsyncSession, caller: Caller, key: str | None, reques
 
 
 async def _refusals(
-    state: AppState,
-    caller: Caller,
-    template: Template | None,
-    wanted: BatchRequest,
-    uploads: Uploads,
-    malformed: Faults,
-    known: Mapping[int, Faults],
+    state: AppState, caller: Caller, requested: _Requested, malformed: Faults, known: Mapping[int, Faults]
 ) -> Refusals:
-    """Return the rows with faults.
+    """Return the rows with faults. `malformed` are faults of the whole request, `known` those of rows by index.
 
     Raises InvalidInputs unless the request allows a part of the rows, and some have no faults. Above FAULTS_MAX faults
     the other rows are not checked and the whole batch is refused: millions of faults would delay all other callers.
     """
+    wanted, template = requested.batch, requested.template
     shared = [
         *malformed,
         *output_of(state, template, wanted.output)[1],
         *await rules.callback_faults(state, caller.account.id, wanted.callback_url),
     ]
-    rows = [row.inputs for row in wanted.rows]
-    by_row = rules.input_faults(state, caller.account.id, template, rows, uploads)
+    inputs = [row.inputs for row in wanted.rows]
+    by_row = rules.input_faults(state, caller.account.id, template, inputs, requested.uploads)
     refused: Refusals = []
     hints = rules.hints_of_fields(BatchRow)
     number, index = len(shared), -1
@@ -148,20 +155,21 @@ def _named(refused: Refusals) -> list[tuple[str, str]]:
 
 
 async def _jobs(
-    state: AppState, caller: Caller, template: Template, wanted: BatchRequest, uploads: Uploads, batch: Batch,
-    origin: str,
-) -> list[NewJob]:  # fmt: skip
-    """Return a job for each accepted row, as plain rows: a thousand ORM records take most of a second."""
+    state: AppState, template: Template, requested: _Requested, batch: Batch, shared: NewJob
+) -> list[NewJob]:
+    """Return a job for each accepted row, as plain rows: a thousand ORM records take most of a second.
+
+    `shared` are the fields that all jobs of the batch have.
+    """
     refused = {one["index"] for one in batch.refused}
-    shared = renders.shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
     jobs: list[NewJob] = []
-    for index, row in enumerate(wanted.rows):
+    for index, row in enumerate(requested.batch.rows):
         if index % rules.ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
         if index in refused:
             continue
         own = {
-            "id": new_id("job"), "inputs": with_upload_paths(template, row.inputs, uploads), "meta": row.metadata,
+            "id": new_id("job"), "inputs": with_upload_paths(template, row.inputs, requested.uploads), "meta": row.metadata,
             "created_at": state.clock.now(), "batch_id": batch.id, "batch_index": index,
         }  # fmt: skip
         jobs.append({**shared, **own})
