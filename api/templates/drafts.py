@@ -43,7 +43,7 @@ def published(
             f"These inputs write to no layer of the document that takes their kind: {', '.join(lost[:20])}."
         )
     unrenderable = template.unrenderable_layers(document, fields, composition_id)
-    unrenderable += _unreachable(document, fields, allow_private, composition_id)
+    unrenderable += _unreachable(document, fields, composition_id, allow_private=allow_private)
     _check_budgets(document, composition_id)
     Path(target).write_bytes(storable(document))
     return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}
@@ -65,7 +65,7 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     _check_budgets(document, composition_id)
     if len(found.fields) > INPUTS_MAX:
         raise BadRequest(f"The project offers {len(found.fields)} inputs; a template has at most {INPUTS_MAX}.")
-    fields, private = _without_private_defaults(found.fields, allow_private)
+    fields, private = _without_private_defaults(found.fields, allow_private=allow_private)
     silent = () if wanted["has_sound"] else (notice.message for notice in of_document(document))
     warnings = [*found.warnings, *private, *silent, *(f"Layer “{name}”: {reason}." for name, reason in leftover)]
     Path(target).write_bytes(storable(document))
@@ -120,17 +120,17 @@ def _takes(target_kind: str, kind: str) -> bool:
 
 
 def _unreachable(
-    document: Document, fields: Iterable[InputField], allow_private: bool, composition_id: str | None
+    document: Document, fields: Iterable[InputField], composition_id: str | None, *, allow_private: bool
 ) -> list[tuple[str, str]]:
     """Return layers without a public address that no input replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
     shown = [
         field for field in template.discover(document, composition_id).fields if field.target.node_id not in replaced
     ]
-    return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private))]
+    return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private=allow_private))]
 
 
-def _address_fault(field: InputField, allow_private: bool) -> str | None:
+def _address_fault(field: InputField, *, allow_private: bool) -> str | None:
     if field.kind not in MEDIA_KINDS or not isinstance(field.default, str):
         return None
     try:
@@ -140,11 +140,13 @@ def _address_fault(field: InputField, allow_private: bool) -> str | None:
     return None
 
 
-def _without_private_defaults(fields: Iterable[InputField], allow_private: bool) -> tuple[list[InputField], list[str]]:
+def _without_private_defaults(
+    fields: Iterable[InputField], *, allow_private: bool
+) -> tuple[list[InputField], list[str]]:
     """Make fields required if the farm cannot fetch their current source. Return the fields, and warnings about them."""
     kept, warnings = [], []
     for field in fields:
-        fault = _address_fault(field, allow_private)
+        fault = _address_fault(field, allow_private=allow_private)
         kept.append(replace(field, default=None, required=True) if fault else field)
         if fault:
             warnings.append(f"Layer “{field.label}”: {fault} A source must be given with every render.")

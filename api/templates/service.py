@@ -102,7 +102,9 @@ async def import_bundle(
     if choose is not None:
         draft = replace(draft, fields=choose(draft.fields))
     elif former is not None:
-        fields = await versions.with_choices(state, caller.account.id, former, draft.fields, asks_for_text)
+        fields = await versions.with_choices(
+            state, caller.account.id, former, draft.fields, asks_for_text=asks_for_text
+        )
         draft = replace(draft, fields=fields)
     return _imported(*await _store(session, state, caller, draft, former), warnings)
 

@@ -37,7 +37,7 @@ def changes(former: Sequence[Mapping[str, Any]], fields: Sequence[InputField]) -
 
 
 async def with_choices(
-    state: AppState, account_id: str, former: Template, fields: Sequence[InputField], asks_for_text: bool = False
+    state: AppState, account_id: str, former: Template, fields: Sequence[InputField], *, asks_for_text: bool = False
 ) -> list[InputField]:
     """Return the inputs of a new version with the choices that were made for the former version.
 

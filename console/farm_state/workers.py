@@ -39,12 +39,12 @@ async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
         found.setdefault(task.worker or "", []).append((task, job))
     nodes = frozenset(await drained_nodes(session))
     shown = [
-        ShownWorker(one, state_of(one, now, nodes, bool(found.get(one.id))), found.get(one.id, [])) for one in rows
+        ShownWorker(one, state_of(one, now, nodes, busy=bool(found.get(one.id))), found.get(one.id, [])) for one in rows
     ]
     return sorted(shown, key=lambda one: (one.worker.node, one.state == "gone"))
 
 
-def state_of(worker: Worker, now: datetime, nodes: Collection[str], busy: bool) -> str:
+def state_of(worker: Worker, now: datetime, nodes: Collection[str], *, busy: bool) -> str:
     """Return the most important state in one word. `nodes` are drained nodes, which includes their future workers."""
     if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
         return "gone"

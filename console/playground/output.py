@@ -55,7 +55,7 @@ def size_of(choices: Choices, template: Template) -> tuple[float, float]:
     return output.get("width", template.width), output.get("height", template.height)
 
 
-def chosen(width: int, height: int, file_format: str, transparent: bool) -> dict[str, str]:
+def chosen(width: int, height: int, file_format: str, *, transparent: bool) -> dict[str, str]:
     """Return the form values of a render's output."""
     return {SIZE: f"{width}x{height}", FORMAT: file_format + (_TRANSPARENT if transparent else "")}
 

@@ -120,7 +120,9 @@ async def render_page(request: Request, viewer: ViewerOf, state: AppStateOf, wor
         inputs, code = {}, []
     else:
         code = snippets(origin, shown.template.id, inputs, output)
-    values["form_output"] = chosen(shown.job.width, shown.job.height, shown.job.format, shown.job.transparent)
+    values["form_output"] = chosen(
+        shown.job.width, shown.job.height, shown.job.format, transparent=shown.job.transparent
+    )
     return page(request, "renders/one.html", snippets=code, inputs=inputs, **values)
 
 
