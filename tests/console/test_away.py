@@ -232,15 +232,3 @@ def test_a_page_is_printed_without_its_navigation(designer: Person, window: Wind
     expect(page.locator("h1")).to_be_visible()
     expect(page.locator(".side:visible, .button:visible")).to_have_count(0)
     assert page.locator("main").bounding_box()["x"] == 0
-
-
-def test_the_error_after_a_form_leads_back_to_its_page(designer: Person, window: Window) -> None:
-    template = text_template(designer.api)
-    page = window(designer)
-    page.goto(f"{designer.origin}/console/templates/{template}")
-    page.get_by_text("Rename", exact=True).click()
-    assert designer.post(f"/templates/{template}/name", name="First").status_code == 303
-    page.get_by_role("button", name="Save the name").click()
-    expect(page.locator("h1")).to_contain_text("renamed to “First”")
-    page.get_by_role("link", name="Back to the page").click()
-    expect(page).to_have_url(f"{designer.origin}/console/templates/{template}")

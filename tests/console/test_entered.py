@@ -95,7 +95,9 @@ def test_a_refused_form_is_filled_in_when_the_error_page_leads_back(designer: Pe
     page.fill("#name", "Second")
     assert designer.post(f"/templates/{template}/name", name="First").status_code == 303
     page.get_by_role("button", name="Save the name").click()
+    expect(page.locator("h1")).to_contain_text("renamed to “First”")
     page.get_by_role("link", name="Back to the page").click()
+    expect(page).to_have_url(f"{designer.origin}/console/templates/{template}")
     expect(page.locator("h1")).to_have_text("First")
     expect(page.locator("#name")).to_have_value("Second")
 

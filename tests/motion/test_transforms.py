@@ -203,11 +203,13 @@ def test_layers_parented_to_a_collapsed_composition_are_drawn_in_front_of_its_la
     assert numbers(place(doc, "pinned")) == pytest.approx([520, 440, 0, 2, 2])
 
 
-def test_compositions_that_place_themselves_end_in_black() -> None:
+@pytest.mark.parametrize("override", [{}, {"__compOverrides": {"b/x": 5}}], ids=["plain", "with an override"])
+def test_a_composition_that_places_itself_ends_in_black(override: dict[str, Any]) -> None:
     doc = document(
-        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b"}),
+        node("i", "comp", fx={"precomp": True, "__compRef": "comp_b", **override}),
         node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_b"}),
-        roots=(root("j", node_id="comp_b"),),
+        node("b", parent="comp_b"),
+        roots=(root("j", "b", node_id="comp_b"),),
         comps=NESTED,
     )
     inner = source(doc, "i", CompositionSource).composition.layers[0]
@@ -276,20 +278,6 @@ def test_a_text_keeps_measuring_its_static_content() -> None:
     found = source(document(node("t", "text", text=text), data=track), "t", TextSource)
     assert (found.content, found.measured_content) == ("A much longer one", "Short")
     assert source(document(node("t", "text")), "t", TextSource).content == "Text"
-
-
-def test_a_composition_within_itself_ends_in_black_though_its_instances_override_it() -> None:
-    instance = {"precomp": True, "__compRef": "comp_b", "__compOverrides": {"b/x": 5}}
-    doc = document(
-        node("i", "comp", fx=instance),
-        node("j", "comp", parent="comp_b", fx={"precomp": True, "__compRef": "comp_b"}),
-        node("b", parent="comp_b"),
-        roots=(root("j", "b", node_id="comp_b"),),
-        comps=NESTED,
-    )
-    inner = source(doc, "i", CompositionSource).composition.layers[0]
-    assert isinstance(inner.source, CompositionSource)
-    assert inner.source.black
 
 
 @pytest.mark.parametrize(

@@ -95,17 +95,20 @@ def test_a_leased_task_is_rescued_and_one_whose_scheduler_lives_is_not(on_databa
     on_database(story)
 
 
+async def fail_first_task(database: Database, failure: Failure, *, attempts_before: int = 0) -> None:
+    """Let the first task of a job fail before the clock step, after a number of other attempts."""
+    async with database.work() as session:
+        await session.execute(text(JOBS), {"renderer": "r"})
+        await session.execute(text(TASKS))
+        await session.execute(text("UPDATE tasks SET attempt = :attempts"), {"attempts": attempts_before})
+    (held,) = await database.single(lambda connection: tasks.lease_tasks(connection, BEFORE, leases(["ada1.0"], "t")))
+    async with database.work() as session:
+        await tasks.judge_task(session, BEFORE, held.lease_token, failure)
+
+
 def test_a_task_that_pauses_after_a_failure_goes_on(on_database: Callable[[Story], None]) -> None:
     async def story(database: Database) -> None:
-        async with database.work() as session:
-            await session.execute(text(JOBS), {"renderer": "r"})
-            await session.execute(text(TASKS))
-        (held,) = await database.single(
-            lambda connection: tasks.lease_tasks(connection, BEFORE, leases(["ada1.0"], "t"))
-        )
-        failure = Failure(FailureKind.store, "Storage did not answer.")
-        async with database.work() as session:
-            await tasks.judge_task(session, BEFORE, held.lease_token, failure)
+        await fail_first_task(database, Failure(FailureKind.store, "Storage did not answer."))
         for now, waits in ((BEFORE, False), (BEFORE + timedelta(seconds=3), True), (NOW, True)):
             found = await database.single(partial(tasks.open_work, now=now, heads_max=32))
             assert ("ada1.0" in {row.task_id for row in found}) == waits
@@ -115,16 +118,8 @@ def test_a_task_that_pauses_after_a_failure_goes_on(on_database: Callable[[Story
 
 def test_the_longest_pause_counts_for_a_scheduler_whose_clock_is_behind(on_database: Callable[[Story], None]) -> None:
     async def story(database: Database) -> None:
-        async with database.work() as session:
-            await session.execute(text(JOBS), {"renderer": "r"})
-            await session.execute(text(TASKS))
-            await session.execute(text("UPDATE tasks SET attempt = 50"))
-        (held,) = await database.single(
-            lambda connection: tasks.lease_tasks(connection, BEFORE, leases(["ada1.0"], "t"))
-        )
-        async with database.work() as session:
-            failure = Failure(FailureKind.reserve, "The disk has only its reserve left.")
-            await tasks.judge_task(session, BEFORE, held.lease_token, failure)
+        failure = Failure(FailureKind.reserve, "The disk has only its reserve left.")
+        await fail_first_task(database, failure, attempts_before=50)
         behind = BEFORE - timedelta(seconds=1)
         found = await database.single(partial(tasks.open_work, now=behind, heads_max=32))
         assert "ada1.0" not in {row.task_id for row in found}

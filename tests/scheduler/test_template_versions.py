@@ -27,7 +27,6 @@ from tests.farm_core import rows
 from tests.scheduler.farm import FarmUnderTest, farm, furnish, parts_for
 
 pytestmark = pytest.mark.service
-HEADLINE = [{"id": "headline", "label": "Headline", "kind": "text", "required": False}]
 
 
 def document(name: str) -> dict[str, Any]:
