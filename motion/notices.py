@@ -93,9 +93,5 @@ def of_sources(document: Document, composition_id: str | None, given: Iterable[I
 def _has_sound(node: Node) -> bool:
     if node.kind == "audio":
         audio = node.component("Audio")
-        return bool(audio.get("__assetId") or audio.get("__src")) and audio.get("__muted") is not True
-    return node.kind == "video" and bool(node.string("assetId")) and not _is_muted(node)
-
-
-def _is_muted(node: Node) -> bool:
-    return any(properties.get("audioMuted") is True for _, properties in node.components)
+        return bool(audio.get("__assetId") or audio.get("__src")) and not node.is_muted
+    return node.kind == "video" and bool(node.string("assetId")) and not node.is_muted

@@ -115,7 +115,7 @@ def sound_content(node: Node) -> SoundContent:
         start_seconds=number(stored, "__start", 0.0),
         first_seconds=number(stored, "__in", 0.0),
         end_seconds=end if end is not None and end > 0.0 else None,
-        is_muted=stored.get("__muted") is True,
+        is_muted=node.is_muted,
     )
 
 

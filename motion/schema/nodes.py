@@ -84,6 +84,13 @@ class Node:
         return self.fx.get("precomp") is True
 
     @property
+    def is_muted(self) -> bool:
+        """True if it is an audio layer or a video whose sound is switched off (audio.md 2.2)."""
+        if self.kind == "audio":
+            return self.component("Audio").get("__muted") is True
+        return any(properties.get("audioMuted") is True for _, properties in self.components)
+
+    @property
     def composition_reference(self) -> str | None:
         """The id of the composition that it places."""
         value = self.anywhere("__compRef")

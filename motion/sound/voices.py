@@ -159,7 +159,7 @@ class _Collector:
         if node is None:
             return
         source = _source(node, layer, needs_asset_id=self._parity.needs_asset_id)
-        if not source or _is_muted(node):
+        if not source or node.is_muted:
             return
         for place in self._places(context, layer, stretches):
             made = self._audio(node, place, source) if layer.kind == "audio" else self._video(node, place, source)
@@ -295,12 +295,6 @@ def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
     if needs_asset_id and not asset:
         return ""
     return str(source or asset or "")
-
-
-def _is_muted(node: Node) -> bool:
-    if node.kind == "audio":
-        return node.component("Audio").get("__muted") is True
-    return any(properties.get("audioMuted") is True for _, properties in node.components)
 
 
 def _level(node: Node) -> float:
