@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from motion.evaluate.context import EvaluationContext, Values, scales
@@ -148,10 +149,15 @@ def _parents(context: EvaluationContext, layer: Layer) -> Matrix4 | None:
 
 
 def _of_parent(context: EvaluationContext, layer: Layer) -> Matrix4:
-    """Return the matrix of a 3D parent, anchor included. It ignores a static scaleZ, and the parity switch maps its time twice (Q8)."""
+    """Return the matrix of a 3D parent, anchor included. It ignores a static scaleZ.
+
+    The parity switch maps the parent's time twice, and leaves out the animation of a parent that is itself a copy (Q8).
+    """
     values = context.values(layer)
     if context.frame.composition.parity.ancestors_3d_mapped_twice and layer.moves:
-        values = context.values_at(layer, context.mapped(layer, context.own_time(layer)))
+        is_copy = layer.id != layer.source_id
+        time = context.mapped(layer, context.own_time(layer))
+        values = context.values_at(replace(layer, moving={}) if is_copy else layer, time)
     scale_z = values.moving("scaleZ")
     placed = _local(values, 1.0 if scale_z is None else scale_z, None, REST)
     anchor = (values.number("anchorX", 0.0), values.number("anchorY", 0.0), 0.0)

@@ -147,6 +147,20 @@ def test_the_time_of_a_3d_parent_is_mapped_twice_unless_repaired() -> None:
     assert deep(doc, time=3, parity=WITHOUT_QUIRKS).matrix[3] == pytest.approx(200)
 
 
+def test_a_3d_parent_that_is_a_copy_stands_still_unless_repaired() -> None:
+    doc = document(
+        node("n", "null", children=["a"], x=7, z=0, fx={"__cloner": {"enabled": True, "count": 1}}),
+        node("a", parent="n", z=0),
+        tracks={"n": {"x": keys((0, 0), (10, 1000))}, "a": {"y": keys((0, 0), (10, 100))}},
+    )
+    copy = layer(doc, "0~a", 3)
+    repaired = layer(doc, "0~a", 3, parity=WITHOUT_QUIRKS)
+    assert copy is not None and isinstance(copy.transform, Transform3D)
+    assert repaired is not None and isinstance(repaired.transform, Transform3D)
+    assert (copy.transform.matrix[3], copy.transform.matrix[7]) == pytest.approx((7, 30))
+    assert (repaired.transform.matrix[3], repaired.transform.matrix[7]) == pytest.approx((300, 30))
+
+
 def test_a_layer_without_perspective_is_lit_where_it_would_lie_flat() -> None:
     rig = node("n", "null", children=["a"], x=100, z=50, rotationY=90)
     found = deep(document(rig, node("a", parent="n", x=10, y=20, z=30, acceptsLights=True)))
