@@ -51,7 +51,9 @@ class BezierWarp(_Points):
         rest = [
             a + (b - a) * k / 3 for a, b in zip(corners, np.roll(corners, -1, axis=0), strict=True) for k in range(3)
         ]
-        return {"u_points": (np.array(rest) + _offsets(values)).astype("f4").tobytes()}
+        points = np.array(rest) + _offsets(values)
+        floats = points.astype("f4")
+        return {"u_points": np.hstack([floats, (points - floats).astype("f4")]).tobytes()}
 
 
 @effect("mesh-warp")

@@ -1,47 +1,55 @@
-// Bends the four edges as curves: a Coons patch, inverted by Newton's method (format/effects.md 8.8).
+// Bends the four edges as curves: a Coons patch, inverted by Newton's method (format/effects.md 8.8). Where the patch
+// folds, the result depends on every digit, so it has the precision of the reference.
 #include "effect.glsl"
 
-uniform vec2 u_points[12];  // px, clockwise from the top-left corner, three an edge
+uniform vec4 u_points[12];  // px, clockwise from the top-left corner, three an edge: as a float, and the rest of a double
 
-vec2 edge(int first, float t) {
-    vec2 a = u_points[first], b = u_points[first + 1], c = u_points[first + 2], d = u_points[(first + 3) % 12];
-    float s = 1.0 - t;
-    return s * s * s * a + 3.0 * s * s * t * b + 3.0 * s * t * t * c + t * t * t * d;
+REAL2 point(int index) {
+    return REAL2(u_points[index].xy) + REAL2(u_points[index].zw);
 }
 
-vec2 edge_slope(int first, float t) {
-    vec2 a = u_points[first], b = u_points[first + 1], c = u_points[first + 2], d = u_points[(first + 3) % 12];
-    float s = 1.0 - t;
+REAL2 edge(int first, REAL t) {
+    REAL s = 1.0 - t;
+    return s * s * s * point(first) + 3.0 * s * s * t * point(first + 1)
+        + 3.0 * s * t * t * point(first + 2) + t * t * t * point((first + 3) % 12);
+}
+
+REAL2 edge_slope(int first, REAL t) {
+    REAL2 a = point(first), b = point(first + 1), c = point(first + 2), d = point((first + 3) % 12);
+    REAL s = 1.0 - t;
     return 3.0 * (s * s * (b - a) + 2.0 * s * t * (c - b) + t * t * (d - c));
 }
 
-vec2 patch_at(vec2 p) {
-    vec2 corners = mix(mix(u_points[0], u_points[3], p.x), mix(u_points[9], u_points[6], p.x), p.y);
+REAL2 patch_at(REAL2 p) {
+    REAL2 corners = mix(mix(point(0), point(3), p.x), mix(point(9), point(6), p.x), p.y);
     return (1.0 - p.y) * edge(0, p.x) + p.y * edge(6, 1.0 - p.x)
         + (1.0 - p.x) * edge(9, 1.0 - p.y) + p.x * edge(3, p.y) - corners;
 }
 
-mat2 patch_slopes(vec2 p) {
-    vec2 corners_u = mix(u_points[3] - u_points[0], u_points[6] - u_points[9], p.y);
-    vec2 corners_v = mix(u_points[9] - u_points[0], u_points[6] - u_points[3], p.x);
-    vec2 along_u = (1.0 - p.y) * edge_slope(0, p.x) - p.y * edge_slope(6, 1.0 - p.x)
-        - edge(9, 1.0 - p.y) + edge(3, p.y) - corners_u;
-    vec2 along_v = -edge(0, p.x) + edge(6, 1.0 - p.x)
-        - (1.0 - p.x) * edge_slope(9, 1.0 - p.y) + p.x * edge_slope(3, p.y) - corners_v;
-    return mat2(along_u, along_v);
+REAL2 slope_u(REAL2 p) {
+    REAL2 corners = mix(point(3) - point(0), point(6) - point(9), p.y);
+    return (1.0 - p.y) * edge_slope(0, p.x) - p.y * edge_slope(6, 1.0 - p.x) - edge(9, 1.0 - p.y) + edge(3, p.y) - corners;
+}
+
+REAL2 slope_v(REAL2 p) {
+    REAL2 corners = mix(point(9) - point(0), point(6) - point(3), p.x);
+    return edge(6, 1.0 - p.x) - edge(0, p.x)
+        - (1.0 - p.x) * edge_slope(9, 1.0 - p.y) + p.x * edge_slope(3, p.y) - corners;
 }
 
 void main() {
-    vec2 q = place(), p = q / extent();
+    REAL2 q = REAL2(place()), p = q / REAL2(extent());
     for (int i = 0; i < 24; i++) {
-        vec2 error = patch_at(p) - q;
+        REAL2 error = patch_at(p) - q;
         if (dot(error, error) < 1e-8) break;
-        mat2 slopes = patch_slopes(p);
-        if (abs(determinant(slopes)) < 1e-12) break;
-        p = clamp(p - inverse(slopes) * error, -1.0, 2.0);
+        REAL2 u = slope_u(p), v = slope_v(p);
+        REAL area = u.x * v.y - u.y * v.x;
+        if (abs(area) < 1e-12) break;
+        REAL2 step_ = REAL2(error.x * v.y - error.y * v.x, u.x * error.y - u.y * error.x) / area;
+        p = clamp(p - step_, REAL2(-1.0), REAL2(2.0));
     }
-    bool found = distance(patch_at(p), q) <= 0.5
-        && all(greaterThanEqual(p, vec2(-1e-4))) && all(lessThanEqual(p, vec2(1.0001)));
-    if (found) put(sampled(p * extent()));
+    REAL2 miss = patch_at(p) - q;
+    bool found = dot(miss, miss) <= 0.25 && p.x >= -1e-4 && p.y >= -1e-4 && p.x <= 1.0001 && p.y <= 1.0001;
+    if (found) put(sampled(vec2(p * REAL2(extent()))));
     else put_erased();
 }
