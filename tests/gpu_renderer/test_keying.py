@@ -116,6 +116,13 @@ def test_colour_models_convert_there_and_back(painter: Painter, forth: float, ba
     assert found[0, 0, :3].astype(int).tolist() == pytest.approx([40, 120, 200], abs=6)
 
 
+def test_alpha_is_shown_as_grey_where_the_layer_is(painter: Painter) -> None:
+    pixels = np.full((4, 8, 4), 100, np.uint8)
+    pixels[:, 4:] = 0
+    found = baked_pixels(painter, pixels, "channel-combiner", combinerMode=5.0)
+    assert found[0, [0, 4]].tolist() == [[100, 100, 100, 255], [0, 0, 0, 0]]
+
+
 def test_removing_black_matting_restores_the_colour_of_an_edge(painter: Painter) -> None:
     matted = np.full((4, 4, 4), (50, 50, 50, 128), np.uint8)
     found = baked_pixels(painter, matted, "remove-color-matting", backgroundColor="#000000")

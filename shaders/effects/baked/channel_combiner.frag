@@ -6,6 +6,10 @@ uniform float u_combiner_mode;
 
 void main() {
     vec4 c = here();
+    if (c.a == 0.0) {  // kernels skip transparent pixels (effects.md 6)
+        put_through();
+        return;
+    }
     float y = luma709(c.rgb), middle = 128.0 / 255.0;
     switch (int(clamp(floor(u_combiner_mode + 0.5), 0.0, 7.0))) {
         case 0: put(vec4(rgb_to_hsl(c.rgb), c.a)); break;

@@ -84,6 +84,7 @@ def canvas_weights(sigma: float) -> npt.NDArray[np.float64]:
         entry("threshold", level=0.0),
         entry("tritone", shadows="#ffffff"),
         entry("cell-pattern", invert=True, size=500.0),
+        entry("channel-combiner", combinerMode=2.0),
     ],
     ids=lambda kernel: kernel.type,
 )
