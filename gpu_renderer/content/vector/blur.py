@@ -28,6 +28,8 @@ SIGMA_BOXES_MAX = 7.0
 
 Its golden scene with a sigma of 14 has a Gaussian.
 """
+SKIA_BOXES_SIGMA_MIN = 2.0
+"""Sigma from which this version of Skia blurs by the reference's three boxes. Below it, its blur is a Gaussian."""
 SIGMA_SIDES_MAX = 64
 """Limit of sigma, in sides of the buffer. At the limit less than 1/255 is left. Pillow rejects extreme values."""
 
@@ -62,6 +64,13 @@ def blur_filter(sigma_x: float, sigma_y: float, inside: skia.ImageFilter | None 
     return skia.ImageFilters.Blur(
         x, y, skia.TileMode.kDecal, skia.ImageFilters.Blur(x, y, skia.TileMode.kDecal, inside)
     )
+
+
+def brush_blur(sigma: float, raster_sigma: float) -> skia.ImageFilter:
+    """Return the blur of a brush stroke, for a sigma in the canvas's units that is SKIA_BOXES_SIGMA_MIN raster px or more."""
+    if raster_sigma > SIGMA_BOXES_MAX:
+        return blur_filter(sigma, sigma)
+    return skia.ImageFilters.Blur(sigma, sigma, skia.TileMode.kDecal)
 
 
 def filter_margin(sigma: float) -> int:

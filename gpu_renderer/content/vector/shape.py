@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import skia
 
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.blur import blur_filter
+from gpu_renderer.content.vector.blur import SKIA_BOXES_SIGMA_MIN, blurred, brush_blur, filter_margin
 from gpu_renderer.content.vector.outline import fill, outline, runs_outline
 from gpu_renderer.content.vector.paints import Style, as_pen, solid
 from gpu_renderer.content.vector.surface import Pixels, bgra, coverage, fitting_scale, image, swapped
@@ -177,8 +178,39 @@ def _paint_over(pixels: Pixels, canvas: skia.Canvas, strokes: tuple[BrushStroke,
     """Draw brush strokes on the canvas, which is centred and scaled. `pixels`: the canvas's buffer, BGRA."""
     before = image(swapped(pixels)) if any(stroke.mode == "clone" for stroke in strokes) else None
     for stroke in strokes:
-        if stroke.points:
-            canvas.drawPath(_line(stroke), _brush(stroke, canvas, before, scale))
+        if not stroke.points:
+            continue
+        brush, blend = _brush(stroke, canvas, before)
+        sigma = (1 - stroke.hardness) * stroke.size / 3  # raster px: a canvas filter ignores the transform
+        if 0 < sigma < SKIA_BOXES_SIGMA_MIN:
+            _draw_soft(canvas, pixels.shape[:2], _line(stroke), brush, blend, sigma)
+            continue
+        if sigma > 0:
+            brush.setImageFilter(brush_blur(sigma / scale, sigma))
+        brush.setBlendMode(blend)
+        canvas.drawPath(_line(stroke), brush)
+
+
+def _draw_soft(
+    canvas: skia.Canvas, size: tuple[int, ...], line: skia.Path, brush: skia.Paint, blend: skia.BlendMode, sigma: float
+) -> None:
+    """Draw a brush stroke blurred by boxes, as the reference's canvas does. `size`: rows and columns of the canvas."""
+    beyond = filter_margin(sigma)
+    matrix = canvas.getTotalMatrix()
+    box = matrix.mapRect(line.getBounds().makeOutset(brush.getStrokeWidth(), brush.getStrokeWidth())).roundOut()
+    if not box.intersect(skia.IRect.MakeWH(size[1], size[0]).makeOutset(beyond, beyond)):
+        return
+    box = box.makeOutset(beyond, beyond)
+    pixels, own = bgra(box.width(), box.height())
+    own.translate(-box.left(), -box.top())
+    own.concat(matrix)
+    own.drawPath(line, brush)
+    soft = np.ascontiguousarray(blurred(pixels, sigma))
+    shown = skia.Image.fromarray(soft, skia.ColorType.kBGRA_8888_ColorType, skia.AlphaType.kPremul_AlphaType)
+    canvas.save()
+    canvas.resetMatrix()
+    canvas.drawImage(shown, box.left(), box.top(), skia.SamplingOptions(), skia.Paint(BlendMode=blend))
+    canvas.restore()
 
 
 def _line(stroke: BrushStroke) -> skia.Path:
@@ -189,10 +221,11 @@ def _line(stroke: BrushStroke) -> skia.Path:
     return path
 
 
-def _brush(stroke: BrushStroke, canvas: skia.Canvas, before: skia.Image | None, scale: float) -> skia.Paint:
-    paint = solid(css.parse(stroke.color) or css.BLACK, stroke.opacity)
+def _brush(stroke: BrushStroke, canvas: skia.Canvas, before: skia.Image | None) -> tuple[skia.Paint, skia.BlendMode]:
+    """Return the paint of a brush stroke, and how it is composited."""
+    paint, blend = solid(css.parse(stroke.color) or css.BLACK, stroke.opacity), skia.BlendMode.kSrcOver
     if stroke.mode == "erase":
-        paint.setBlendMode(skia.BlendMode.kDstOut)
+        blend = skia.BlendMode.kDstOut
         paint.setColor4f(skia.Color4f(0, 0, 0, stroke.opacity))
     elif stroke.mode == "clone" and before is not None:
         paint = skia.Paint(Shader=_shifted(stroke, canvas, before), AntiAlias=True, Alphaf=stroke.opacity)
@@ -200,10 +233,7 @@ def _brush(stroke: BrushStroke, canvas: skia.Canvas, before: skia.Image | None, 
     paint.setStrokeWidth(stroke.size)
     paint.setStrokeCap(skia.Paint.kRound_Cap)
     paint.setStrokeJoin(skia.Paint.kRound_Join)
-    if stroke.hardness < 1:
-        sigma = (1 - stroke.hardness) * stroke.size / 3 / scale  # raster px: a canvas filter ignores the transform
-        paint.setImageFilter(blur_filter(sigma, sigma))
-    return paint
+    return paint, blend
 
 
 def _shifted(stroke: BrushStroke, canvas: skia.Canvas, before: skia.Image) -> skia.Shader:

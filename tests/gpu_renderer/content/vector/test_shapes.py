@@ -292,6 +292,21 @@ def test_a_soft_brush_fades() -> None:
     assert 20 < soft[1] < 235
 
 
+@pytest.mark.parametrize(("hardness", "boxes"), [(0.75, (2, 2, 3)), (0.25, (6, 6, 7))])
+def test_a_soft_brush_is_blurred_by_the_boxes_of_a_canvas(hardness: float, boxes: tuple[int, int, int]) -> None:
+    """Sigma is a third of the size's soft share, in pixels of the raster: 1 and 3 here. The widths of the boxes are 1.88 sigma, rounded."""
+    stroke = brush((-60, 0), (60, 0), size=12, hardness=hardness)
+    source = ShapeSource("rect", 40, 80, (SolidPaint("#00000000"),), brush_strokes=(stroke,))
+    kernel = np.ones(1)
+    for width in boxes:
+        kernel = np.convolve(kernel, np.ones(width) / width)
+    line = np.zeros(94)
+    line[41:53] = 255.0  # the raster has 7 rows of padding
+    drawn = shape_raster(source, 1).pixels
+    assert drawn.shape[:2] == (94, 54)
+    assert np.abs(drawn[:, 27, 3] - np.convolve(line, kernel, "same")).max() <= 1.0
+
+
 def test_an_absurd_size_is_drawn_within_the_limits_of_a_raster() -> None:
     drawn = raster(rect(1e9, 1e9), 8)
     assert max(drawn.pixels.shape) <= 16384
