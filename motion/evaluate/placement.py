@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from motion.evaluate import space
 from motion.evaluate.boxes import is_pinned
@@ -27,7 +28,7 @@ def transform(context: EvaluationContext, layer: Layer) -> Transform2D | Transfo
     """Return the layer's placement at this moment."""
     values = context.values(layer)
     if is_pinned(layer):
-        return centred(context)
+        return replace(centred(context), corner_pin=layer.corner_pin)
     if isinstance(layer.content, LightContent):
         return _of_light(context, layer, layer.content)
     flat = _flat(context, layer, values)

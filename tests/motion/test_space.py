@@ -84,6 +84,12 @@ def test_a_track_alone_does_not_make_a_layer_3d_and_a_corner_pin_unmakes_it() ->
     assert pinned.transform.corner_pin == (0.1, 0.1, 0.9, 0, 1, 1, 0, 0.9)
 
 
+def test_a_solid_that_fills_the_composition_keeps_its_corner_pin() -> None:
+    pin = [0.1, 0.1, 0.9, 0, 1, 1, 0, 0.9]
+    pinned = place(document(node("a", x=7, rotation=30, scale=2, fx={"solid": True, "cornerPin": pin})), "a")
+    assert pinned == Transform2D(200, 150, corner_pin=(0.1, 0.1, 0.9, 0, 1, 1, 0, 0.9))
+
+
 @pytest.mark.parametrize("pin", [[0, 0, 1, 0, 1, 1, 0, 1], [0, 0, 1, 1, 1, 0, 0, 1], [1, 2, 3], ["a"] * 8])
 def test_a_corner_pin_that_is_the_identity_or_not_convex_is_ignored(pin: list[Any]) -> None:
     assert place(document(node("a", fx={"cornerPin": pin})), "a").corner_pin is None
