@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 import skia
 from PIL import Image, ImageFilter
 
@@ -87,18 +88,24 @@ def _blurred_range(painted: Pixels, sigma: float) -> tuple[int, int]:
 
 
 def _box_blurred(pixels: Pixels, sigma: float) -> Pixels:
-    """Blur by Skia's three boxes. Two boxes of an even width are off-centre by half a px, in opposite directions."""
+    """Blur by Skia's three boxes. Two boxes of an even width are off-centre by half a px, in opposite directions.
+
+    The sums are whole numbers: up to SIGMA_BOXES_MAX, those of both axes fit 32 bits.
+    """
     width = max(1, math.floor(2 * BOX_SIGMA * sigma + 0.5))
-    box, last = np.ones(width) / width, np.ones(width | 1) / (width | 1)
-    weights = np.convolve(np.convolve(box, box), last).astype(np.float32)
-    half, soft = len(weights) // 2, pixels.astype(np.float32)
-    for _ in range(2):  # down the columns, then along the rows
-        padded = np.pad(soft, ((half, half), *((0, 0),) * (soft.ndim - 1)))
-        means = np.zeros_like(soft)
-        for offset, weight in enumerate(weights):
-            means += weight * padded[offset : offset + len(soft)]
-        soft = means.swapaxes(0, 1)
-    return np.rint(soft).astype(np.uint8)
+    widths = (width, width, width | 1)
+    half, area = (sum(widths) - 3) // 2, math.prod(widths) ** 2
+    soft: npt.NDArray[np.unsignedinteger] = pixels
+    for number in (np.uint16 if width <= 4 else np.uint32, np.uint32):  # down the columns, then along the rows
+        sums = np.pad(soft.astype(number), ((half, half), *((0, 0),) * (soft.ndim - 1)))
+        for box in widths:
+            count = len(sums) - box + 1
+            wider = sums[:count].copy()
+            for offset in range(1, box):
+                wider += sums[offset : offset + count]
+            sums = wider
+        soft = sums.swapaxes(0, 1)
+    return np.ascontiguousarray((soft + area // 2) // area, np.uint8)
 
 
 def _gaussian(pixels: Pixels, sigma: float) -> Pixels:
