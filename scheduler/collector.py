@@ -18,9 +18,10 @@ from farm_core.telemetry import logs
 from farm_core.telemetry.logs import in_a_line
 from motion.notices import of_lines
 from scheduler import metrics
-from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.group_commit import write_together
+from scheduler.isolation import rules
+from scheduler.isolation.state import Isolation
 from scheduler.job_completion import Assembled, JobCompleter
 from scheduler.ports import (
     Advanced,
@@ -32,16 +33,13 @@ from scheduler.ports import (
     TaskAssignment,
     about,
 )
-from scheduler.running_tasks import RunningTask, RunningTasks
+from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
 
 _log = logs.logger(__name__)
 
 CLAIM_SECONDS: Final = 0.03
 """Delay of the next claim after a job ends. A claim scans the whole queue, so one claim serves several ended jobs."""
-
-BLAMED: Final = (FailureKind.crash, FailureKind.stall)
-"""Failures that count against the worker."""
 
 AssignmentT = TypeVar("AssignmentT", bound=TaskAssignment)
 ReportT = TypeVar("ReportT", bound=Finished | Ended)
@@ -77,18 +75,18 @@ class Collector(Service):
 
     def __init__(
         self,
-        dependencies: Dependencies,
-        running_tasks: RunningTasks,
+        isolation: Isolation,
         estimator: DurationEstimator,
         dispatcher: Service,
         claimer: Service,
     ) -> None:
-        super().__init__(dependencies)
-        self.running_tasks = running_tasks
+        super().__init__(isolation.dependencies)
+        self.isolation = isolation
+        self.running_tasks = isolation.running_tasks
         self.estimator = estimator
         self.dispatcher = dispatcher
         self.claimer = claimer
-        self.job_completer = JobCompleter(dependencies)
+        self.job_completer = JobCompleter(self.dependencies)
         self._unwritten: list[Report] = []
         self._storage_lines = logs.OnceAMinute()
 
@@ -212,7 +210,8 @@ class Collector(Service):
         await self._blame(report.failure, running_task)
 
     async def _blame(self, failure: Failure, running_task: RunningTask) -> None:
-        if failure.kind not in BLAMED or failure.worker is None:
+        evidence, view = self.isolation.evidence, self.isolation.view()
+        if failure.worker is None or not rules.counts_against_worker(evidence, view, failure.kind, running_task):
             return
         async with self.dependencies.database.work() as session:
             now, account_id = self.dependencies.clock.now(), running_task.assignment.account_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
@@ -14,8 +15,9 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.tasks import Audience, Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of
-from scheduler.breaker import CircuitBreaker
-from scheduler.dependencies import Dependencies
+from scheduler.isolation import rules
+from scheduler.isolation.rules import Confinement
+from scheduler.isolation.state import Isolation, View
 from scheduler.placement import (
     TAIL_TASKS_MAX,
     AccountLoad,
@@ -28,7 +30,6 @@ from scheduler.placement import (
 from scheduler.ports import WorkerState
 from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
-from scheduler.slow_frames import SlowFrames
 
 WORKER_TASKS_MAX: Final = 2
 """Maximum number of tasks at one worker, including the running one. The second task is ready when the first one ends."""
@@ -49,11 +50,10 @@ class Dispatcher(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, dependencies: Dependencies, breaker: CircuitBreaker, slow_frames: SlowFrames) -> None:
-        super().__init__(dependencies)
-        self.breaker = breaker
-        self.slow_frames = slow_frames
-        self.running_tasks = slow_frames.running_tasks
+    def __init__(self, isolation: Isolation) -> None:
+        super().__init__(isolation.dependencies)
+        self.isolation = isolation
+        self.running_tasks = isolation.running_tasks
         self._first_worker = 0
 
     async def tick(self) -> int:
@@ -61,62 +61,75 @@ class Dispatcher(Service):
 
         Return their number if the next round must follow at once, or else 0.
         """
-        living = self.dependencies.executor.workers()
+        view = self.isolation.view()
+        living = list(view.workers.values())
         if not living:
             return 0
         # At least one task even if all workers are full: an account that has nothing running can get it
         # (`place_tasks`).
         room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(living) - len(self.running_tasks)))
-        leased = await self.dependencies.database.single(lambda connection: self._lease(connection, living, room))
-        for task, is_confined in leased:
-            assignment, now = assignment_of(task, self.dependencies.settings), self.dependencies.clock.monotonic()
-            running_task = RunningTask(
-                assignment,
-                task.lease_token,
-                task.worker,
-                now,
-                now,
-                webhook_origin=task.webhook_origin,
-                is_confined=is_confined,
-            )
-            self.running_tasks.add(running_task)
-            self.dependencies.executor.submit(assignment, task.worker)
+        leased = await self.dependencies.database.single(lambda connection: self._lease(connection, view, room))
+        evidence, now = self.isolation.evidence, self.dependencies.clock.monotonic()
+        refused = list[str]()
+        for task, is_proven in leased:
+            # The evidence can be newer than the placement.
+            if rules.may_hold(evidence, view._replace(now=now), task.account_id, task.worker, is_proven=is_proven):
+                self._submit(task, now, is_proven=is_proven)
+            else:
+                refused.append(task.lease_token)
+        if refused:
+            async with self.dependencies.database.work() as session:
+                await tasks.hand_back_tasks(session, self.dependencies.clock.now(), refused)
         return len(leased) if len(leased) >= ROUND_TASKS_MAX else 0
 
-    async def _lease(
-        self, connection: AsyncConnection, living: Sequence[WorkerState], room: int
-    ) -> list[tuple[LeasedTask, bool]]:
-        """Lease at most `room` tasks. Return each with whether its account leaves a worker to others. Workers can have less room,
-        because other schedulers use them too.
+    def _submit(self, task: LeasedTask, now: float, *, is_proven: bool) -> None:
+        assignment = assignment_of(task, self.dependencies.settings)
+        running_task = RunningTask(
+            assignment,
+            task.lease_token,
+            task.worker,
+            now,
+            now,
+            webhook_origin=task.webhook_origin,
+            is_proven=is_proven,
+        )
+        self.running_tasks.add(running_task)
+        self.dependencies.executor.submit(assignment, task.worker)
+
+    async def _lease(self, connection: AsyncConnection, view: View, room: int) -> list[tuple[LeasedTask, bool]]:
+        """Lease at most `room` tasks. Return each with whether its account is proven. Workers can have less room, because other
+        schedulers use them too.
 
         All statements run on one connection: acquiring a connection costs as much as a small statement, and each
         connection plans its own statements. Only the last statement writes, so a round can be repeated. Two
         connections with half of the tasks each use a fifth more processor time.
         """
-        resting, confined = self.breaker.resting(), list[Placement]()
-        suspects = self.slow_frames.suspects(self.breaker.restricted, len(living))
-        left_worker = await self._left_worker(connection, living) if suspects else None
-        if left_worker is None:
-            placements = await self._place(connection, living, room, Audience(resting))
+        living = list(view.workers.values())
+        resting = rules.resting(self.isolation.evidence.restricted, self.dependencies.clock.now())
+        confined = rules.confinement(self.isolation.evidence, view)
+        protected = await self._protected_worker(connection, view) if confined != Confinement() else None
+        proven = set[str]()
+        if protected is None:
+            placements = await self._place(connection, living, room, Audience(resting), proven)
         else:
-            audience = Audience(resting, suspects, suspected=False)
-            placements = await self._place(connection, living, room, audience)
-            others = [worker for worker in living if worker.id != left_worker]
+            audience = Audience(resting, sorted(confined.accounts), confined.unproven, are_confined=False)
+            placements = await self._place(connection, living, room, audience, proven)
+            others = [worker for worker in living if worker.id != protected]
             taken = Counter(placed.worker_id for placed in placements)
             rest = max(1, room - len(placements))  # as in `tick`: at least one
-            confined = await self._place(connection, others, rest, audience._replace(suspected=True), taken)
-        if not placements and not confined:
+            audience = audience._replace(are_confined=True)
+            placements += await self._place(connection, others, rest, audience, proven, taken)
+        if not placements:
             return []
-        leases = leases_of((*placements, *confined), new_id("lease"))
-        confined_tasks = {placed.task_id for placed in confined}
+        leases = leases_of(placements, new_id("lease"))
         leased = await tasks.lease_tasks(connection, self.dependencies.clock.now(), leases)
-        return [(task, task.task_id in confined_tasks) for task in leased]
+        return [(task, task.account_id in proven) for task in leased]
 
-    async def _left_worker(self, connection: AsyncConnection, living: Sequence[WorkerState]) -> str | None:
-        """Return the worker that suspects leave to others: one that is neither drained nor quarantined."""
-        names = [worker.id for worker in living]
-        usable = await workers.usable_workers(connection, self.dependencies.clock.now(), names)
-        return self.slow_frames.left_worker([worker for worker in living if worker.id in usable])
+    async def _protected_worker(self, connection: AsyncConnection, view: View) -> str | None:
+        """Choose the worker that confined accounts leave to others: one that is neither drained nor quarantined."""
+        usable = await workers.usable_workers(connection, self.dependencies.clock.now(), list(view.workers))
+        self.isolation.evidence = rules.protect(self.isolation.evidence, view, usable)
+        return self.isolation.evidence.protected_worker
 
     async def _place(
         self,
@@ -124,9 +137,11 @@ class Dispatcher(Service):
         living: Sequence[WorkerState],
         room: int,
         audience: Audience,
+        proven: set[str],
         taken: Mapping[str, int] | None = None,
     ) -> list[Placement]:
-        """Place tasks of some accounts on workers. `taken` is the number of tasks that this round has placed on each."""
+        """Place tasks of some accounts on workers, and add the proven ones to `proven`. `taken` is the number of tasks that this round
+        has placed on each worker."""
         if not living:
             return []
         now, renderers = self.dependencies.clock.now(), sorted({worker.renderer for worker in living})
@@ -137,7 +152,11 @@ class Dispatcher(Service):
         candidates = self._candidates(living, len(waiting) + SPARE_WORKERS, len(renderers))
         loads = await workers.usable_workers(connection, now, list(candidates))
         accounts = loads_of(waiting)
-        jobs = self.breaker.admitted(jobs_of(waiting), accounts)
+        jobs = rules.admitted(self.isolation.evidence.restricted, now, jobs_of(waiting), accounts)
+        proven.update(task.account_id for task in waiting if task.is_proven)
+        if proven:
+            now_monotonic = self.dependencies.clock.monotonic()
+            self.isolation.evidence = replace(self.isolation.evidence, proven_at=now_monotonic)
         free = self._free(candidates, {name: load + (taken or {}).get(name, 0) for name, load in loads.items()})
         return place_tasks(jobs, free, accounts)
 
@@ -147,14 +166,14 @@ class Dispatcher(Service):
         This scheduler does not know the tasks of other schedulers. Each round starts where the last one stopped, so
         that every worker is used. Workers that are held by a slow frame come only if there are no others.
         """
-        first = self._first_worker % len(living)
+        first, view = self._first_worker % len(living), self.isolation.view(living)
         with_room, full, slow, taken = list[WorkerState](), list[WorkerState](), list[WorkerState](), Counter[str]()
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1
             is_full = self.running_tasks.load(worker.id) >= WORKER_TASKS_MAX
             if len(full) >= SPARE_WORKERS if is_full else taken[worker.renderer] >= wanted:
                 continue
-            if self.slow_frames.is_slow(worker):
+            if rules.has_slow_frame(view, worker):
                 slow.append(worker)
             elif is_full:
                 full.append(worker)

@@ -5,10 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-STRAGGLER_FACTOR: Final = 3.0
-"""A second worker gets a segment that takes this many times its expected duration."""
-
-STRAGGLER_LEAST_SECONDS: Final = 3.0
 _WEIGHT: Final = 0.3
 
 
@@ -28,9 +24,7 @@ class DurationEstimator:
         """Forget a job that has ended."""
         self.by_job.pop(job_id, None)
 
-    def is_straggler(self, job_id: str, frame_count: int, elapsed_seconds: float) -> bool:
-        """Return True if a segment is so slow that a second copy of it is worth the cost."""
-        if job_id not in self.by_job:
-            return False
-        expected = self.by_job[job_id] * frame_count
-        return elapsed_seconds > max(STRAGGLER_LEAST_SECONDS, STRAGGLER_FACTOR * expected)
+    def expected_seconds(self, job_id: str, frame_count: int) -> float | None:
+        """Return the expected duration of a segment, or None before one of the job is finished."""
+        frame_seconds = self.by_job.get(job_id)
+        return None if frame_seconds is None else frame_seconds * frame_count

@@ -16,6 +16,7 @@ from scheduler.deliverer import Deliverer
 from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
+from scheduler.isolation.state import Isolation
 from scheduler.listener import Listener
 from scheduler.maintenance.clock_keeper import ClockKeeper
 from scheduler.maintenance.lease_reaper import LeaseReaper
@@ -32,7 +33,6 @@ from scheduler.maintenance.storage_limits import StorageLimits
 from scheduler.maintenance.worker_registry import WorkerRegistry, WorkerRestarter
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
-from scheduler.slow_frames import SlowFrames
 from scheduler.stills import StillService
 from scheduler.task_watcher import RunningTaskWatcher
 
@@ -46,12 +46,12 @@ class Scheduler:
         self.dependencies = dependencies
         self.running_tasks = RunningTasks()
         estimator = DurationEstimator()
-        self.breaker = CircuitBreaker(dependencies)
-        slow_frames = SlowFrames(dependencies, self.running_tasks)
-        self.dispatcher = Dispatcher(dependencies, self.breaker, slow_frames)
+        self.isolation = Isolation(dependencies, self.running_tasks)
+        self.breaker = CircuitBreaker(self.isolation)
+        self.dispatcher = Dispatcher(self.isolation)
         self.claimer = Claimer(dependencies)
-        self.collector = Collector(dependencies, self.running_tasks, estimator, self.dispatcher, self.claimer)
-        self.task_watcher = RunningTaskWatcher(dependencies, slow_frames, estimator)
+        self.collector = Collector(self.isolation, estimator, self.dispatcher, self.claimer)
+        self.task_watcher = RunningTaskWatcher(self.isolation, estimator)
         self.deliverer = Deliverer(dependencies)
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)

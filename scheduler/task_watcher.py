@@ -11,18 +11,15 @@ from typing import Any, Final
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
-from scheduler.dependencies import Dependencies
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState, about
+from scheduler.isolation import rules
+from scheduler.isolation.rules import Step
+from scheduler.isolation.state import Isolation, View
+from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
-from scheduler.slow_frames import SlowFrames
 
 _log = logs.logger(__name__)
-
-WITHDRAWN_SECONDS: Final = 5.0
-"""Time until a withdrawn assignment stops at its next frame. If it takes longer and blocks other tasks, its worker is
-restarted."""
 
 RENEWALS_MAX: Final = 1000
 """Maximum number of leases that one statement renews."""
@@ -33,9 +30,6 @@ POLL_SECONDS: Final = 1.0
 PAUSED_SECONDS: Final = 5.0
 """Delay of a round that shows that this process itself paused: it was suspended, or its database did not answer."""
 
-SILENT_SECONDS: Final = 15.0
-"""Time after FRAME_SECONDS_MAX until a silent worker is restarted. A frame that hangs is found and blamed earlier."""
-
 COPY_CANDIDATES_MAX: Final = 64
 """Maximum number of idle workers that a query checks for one straggler."""
 
@@ -45,25 +39,23 @@ class RunningTaskWatcher(Service):
 
     every_seconds = tasks.LEASE_SECONDS / 5
 
-    def __init__(self, dependencies: Dependencies, slow_frames: SlowFrames, estimator: DurationEstimator) -> None:
-        super().__init__(dependencies)
-        self.slow_frames = slow_frames
-        self.running_tasks = slow_frames.running_tasks
+    def __init__(self, isolation: Isolation, estimator: DurationEstimator) -> None:
+        super().__init__(isolation.dependencies)
+        self.isolation = isolation
+        self.running_tasks = isolation.running_tasks
         self.estimator = estimator
         self._withdrawn: dict[str, RunningTask] = {}
         """Assignments that lost their lease, by token, until their worker has stopped them."""
-        self._watched = self._resumed = dependencies.clock.monotonic()
+        self._watched = self._resumed = self.dependencies.clock.monotonic()
 
     async def tick(self) -> int:
         """Check all running tasks once."""
         await self._renew()
         self._forgive_own_pause()
-        states = {worker.id: worker for worker in self.dependencies.executor.workers()}
+        view = self.isolation.view()
         for running_task in self.running_tasks:
-            if isinstance(running_task.assignment, SegmentAssignment):
-                await self._watch(running_task, running_task.assignment, states)
-            await self._relieve(running_task, states)
-        self._restart_silent_workers(states.values())
+            await self._watch(running_task, view._replace(now=self.dependencies.clock.monotonic()))
+        self._restart_silent_workers(view.workers.values())
         await self._restart_blocked_workers()
         return 0
 
@@ -90,14 +82,13 @@ class RunningTaskWatcher(Service):
                 self.running_tasks.complete(running_task.assignment.token)
                 self.dependencies.executor.cancel(running_task.assignment.token)
                 self._withdrawn[running_task.assignment.token] = running_task
-                self.wake_within(WITHDRAWN_SECONDS)
+                self.wake_within(rules.WITHDRAWN_SECONDS)
 
     def _restart_silent_workers(self, states: Iterable[WorkerState]) -> None:
-        """Restart workers whose process has stopped. No task is blamed, because the last answer can name a task that
-        ended."""
-        now, limit = self.dependencies.clock.monotonic(), self.dependencies.settings.frame_seconds_max + SILENT_SECONDS
+        """Restart workers whose process has stopped."""
+        now, limit = self.dependencies.clock.monotonic(), self.dependencies.settings.frame_seconds_max
         for state in states:
-            if now - max(state.answered_at, self._resumed) > limit:
+            if rules.is_silent(state, now, self._resumed, limit):
                 _log.warning("worker does not answer", worker=state.id)
                 self.dependencies.executor.restart(state.id, is_blameless=True)
 
@@ -113,79 +104,79 @@ class RunningTaskWatcher(Service):
             task = self._withdrawn.get(str(token))
             if task is None or not self.running_tasks.load(worker.id):
                 continue
-            if now - worker.progressed_at < WITHDRAWN_SECONDS:
-                self.wake_within(WITHDRAWN_SECONDS)
+            if not rules.blocks_after_withdrawal(worker, now):
+                self.wake_within(rules.WITHDRAWN_SECONDS)
                 continue
             _log.warning("worker blocked by a withdrawn assignment", worker=worker.id, **about(task.assignment))
             del self._withdrawn[str(token)]
             self.dependencies.executor.restart(worker.id)
             await self._write_event(task.assignment.job_id, "restart worker", {"kind": "stall", "worker": worker.id})
 
-    async def _watch(
-        self, running_task: RunningTask, assignment: SegmentAssignment, states: Mapping[str, WorkerState]
-    ) -> None:
-        now = self.dependencies.clock.monotonic()
-        quiet = self.slow_frames.quiet_seconds(running_task, states)
-        if quiet > self.dependencies.settings.frame_seconds_max and self._is_drawn(running_task, states):
-            _log.warning(
-                "worker hangs, or draws a frame for too long", worker=running_task.worker_id, **about(assignment)
-            )
-            for other in self.running_tasks.of_worker(running_task.worker_id):
-                other.advanced = now
-            self.dependencies.executor.restart(running_task.worker_id)
-        elif not self._has_copy(running_task) and self.estimator.is_straggler(
-            assignment.job_id, assignment.frame_count, now - running_task.started
-        ):
-            await self._copy(running_task, assignment, states)
-
-    async def _relieve(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> None:
-        """If frames of other accounts block the task's worker, and that of its copy, for too long, copy the task to another worker
-        or restart its worker."""
-        held = self.slow_frames.held_seconds(running_task, states)
-        if held > POLL_SECONDS:
+    async def _watch(self, running_task: RunningTask, view: View) -> None:
+        """Do what `rules.next_step` says about the task."""
+        assignment = running_task.assignment
+        self.isolation.evidence = rules.with_wait(self.isolation.evidence, view, running_task)
+        if view.holder(running_task) is not None and view.quiet_seconds(running_task) > POLL_SECONDS:
             self.wake_within(POLL_SECONDS)
-        self.slow_frames.count_wait(running_task, states)
-        twins = self.running_tasks.of_lease(running_task.lease)  # none if the task has ended during this round
-        if not twins or not all(self.slow_frames.is_stuck(twin, states) for twin in twins):
+        expected = None
+        if isinstance(assignment, SegmentAssignment):
+            expected = self.estimator.expected_seconds(assignment.job_id, assignment.frame_count)
+        limit = self.dependencies.settings.frame_seconds_max
+        match rules.next_step(self.isolation.evidence, view, running_task, expected, limit):
+            case Step.end_frame:
+                self._end_frame(running_task, view)
+            case Step.copy:
+                await self._copy(running_task, view)
+            case Step.relieve:
+                await self._relieve(running_task, view)
+
+    def _end_frame(self, running_task: RunningTask, view: View) -> None:
+        _log.warning(
+            "worker hangs, or draws a frame for too long",
+            worker=running_task.worker_id,
+            **about(running_task.assignment),
+        )
+        self._restart(running_task.worker_id, view, is_blameless=False)
+
+    def _restart(self, worker_id: str, view: View, *, is_blameless: bool) -> None:
+        """Restart a worker because of a frame. Its tasks end soon; until then, none counts as blocked."""
+        for other in self.running_tasks.of_worker(worker_id):
+            other.advanced = view.now
+        self.dependencies.executor.restart(worker_id, is_blameless=is_blameless)
+
+    async def _relieve(self, running_task: RunningTask, view: View) -> None:
+        """Copy the blocked task to another worker, or restart its worker."""
+        unblocked = {name for name, state in view.workers.items() if not rules.has_slow_frame(view, state)}
+        is_alone = len(self.running_tasks.of_lease(running_task.lease)) == 1
+        if is_alone and await self._copy(running_task, view, unblocked):
             return
-        unblocked = {name for name, state in states.items() if not self.slow_frames.is_slow(state)}
-        if len(twins) == 1 and await self._copy(running_task, running_task.assignment, states, unblocked):
+        holder = rules.frame_to_interrupt(self.isolation.evidence, view, running_task)
+        if holder is None:
             return
-        holder = self.slow_frames.make_room(running_task, states)
-        if holder is not None:
-            detail = {"kind": "slow frame", "worker": holder.worker_id}
-            await self._write_event(holder.assignment.job_id, "restart worker", detail)
+        _log.warning(
+            "worker restarted for a waiting account: slow frame",
+            worker=holder.worker_id,
+            account=holder.assignment.account_id,
+            **about(holder.assignment),
+        )
+        self.isolation.evidence = rules.with_strike(self.isolation.evidence, view, holder)
+        self._restart(holder.worker_id, view, is_blameless=True)
+        detail = {"kind": "slow frame", "worker": holder.worker_id}
+        await self._write_event(holder.assignment.job_id, "restart worker", detail)
 
-    def _is_drawn(self, running_task: RunningTask, states: Mapping[str, WorkerState]) -> bool:
-        """Return True if the worker draws this assignment. Assignments that wait there make no progress and are not
-        to blame."""
-        state = states.get(running_task.worker_id)
-        if state is not None and state.active is not None:
-            return state.active == running_task.assignment.token
-        others = self.running_tasks.of_worker(running_task.worker_id)
-        return all(other.started >= running_task.started for other in others)
-
-    def _has_copy(self, running_task: RunningTask) -> bool:
-        return len(self.running_tasks.of_lease(running_task.lease)) > 1
-
-    async def _copy(
-        self,
-        running_task: RunningTask,
-        assignment: TaskAssignment,
-        states: Mapping[str, WorkerState],
-        unblocked: Collection[str] = (),
-    ) -> bool:
+    async def _copy(self, running_task: RunningTask, view: View, unblocked: Collection[str] = ()) -> bool:
         """Also submit the assignment to the least loaded worker of the same renderer. The first result counts.
 
         That worker must be idle or in `unblocked`. Return False if there is none.
         """
-        if running_task.worker_id not in states:
+        if running_task.worker_id not in view.workers:
             return False
-        renderer = states[running_task.worker_id].renderer
+        assignment, evidence = running_task.assignment, self.isolation.evidence
+        renderer = view.workers[running_task.worker_id].renderer
         load_here = self.running_tasks.load
-        allowed = (name for name in states if self.slow_frames.may_copy_to(running_task, name))
-        here = (name for name in allowed if states[name].renderer == renderer)
-        candidates = islice((name for name in here if name in unblocked or not load_here(name)), COPY_CANDIDATES_MAX)
+        here = (name for name, state in view.workers.items() if state.renderer == renderer)
+        allowed = (name for name in here if rules.may_copy(evidence, view, running_task, name))
+        candidates = islice((name for name in allowed if name in unblocked or not load_here(name)), COPY_CANDIDATES_MAX)
         database, now = self.dependencies.database, self.dependencies.clock.now()
         usable = partial(workers.usable_workers, now=now, ids=list(candidates))
         found = (await database.single(usable)).items()

@@ -303,7 +303,8 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- The planner expects half of the tasks to meet a condition in coalesce, and nearly all to meet one with IS NOT
 -- UNKNOWN. With the first estimate it expected one task per job, and read and sorted all of a job's tasks instead of
 -- using their index.
--- `resting` accounts are left out. With `suspected`, only accounts that are among the suspects, or are not, are read.
+-- `resting` accounts are left out. With `are_confined`, only accounts that are confined, or are not, are read: those
+-- named, and with `unproven` all without a completed job.
 -- That condition has the same form: with coalesce alone, the statement was planned at each use and took twice the processor time.
 -- A pause is always shorter than a minute: a task with a later end of its pause is from before the clock was set back.
 WITH depth AS MATERIALIZED (
@@ -312,7 +313,8 @@ WITH depth AS MATERIALIZED (
     ) AS places
 )
 SELECT heads.id AS job_id, ready.account_id, heads.place AS job_place, heads.renderer, heads.leased_frames, heads.task_id, heads.kind, heads.frame_count,
-    heads.avoid_worker, ready.leased_frames AS account_frames, ready.priority AS account_priority, depth.tasks AS depth
+    heads.avoid_worker, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.completed > 0 AS is_proven,
+    depth.tasks AS depth
 FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
     SELECT open_jobs.job_id AS id, open_jobs.ready_place AS place, known.renderer, open_jobs.leased_frames, waiting.*
     FROM open_jobs CROSS JOIN LATERAL (
@@ -332,7 +334,8 @@ FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
 ) AS heads
 WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     AND nullif(coalesce(array_position(CAST(:resting AS text[]), CAST(ready.account_id AS text)) IS NULL
-        AND coalesce((array_position(CAST(:suspects AS text[]), CAST(ready.account_id AS text)) IS NOT NULL) = CAST(:suspected AS boolean), true), true), false)
+        AND coalesce((array_position(CAST(:confined AS text[]), CAST(ready.account_id AS text)) IS NOT NULL
+            OR (CAST(:unproven AS boolean) AND ready.completed = 0)) = CAST(:are_confined AS boolean), true), true), false)
         IS NOT UNKNOWN
 ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
 
@@ -646,10 +649,14 @@ RETURNING workers.id
 -- blame_worker --
 -- Count a failure. From the third in a row, the worker is quarantined, longer each time, for at most ten minutes.
 -- The job is more probably to blame than the worker if the history has a completed job of others, but none of its account.
+-- The worker is to blame all the same if jobs of several accounts failed there lately and were completed elsewhere.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
     THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
 WHERE id = :id AND (EXISTS (SELECT 1 FROM account_queues WHERE account_id = :account_id AND completed > 0)
-    OR NOT EXISTS (SELECT 1 FROM account_queues WHERE completed > 0))
+    OR NOT EXISTS (SELECT 1 FROM account_queues WHERE completed > 0)
+    OR (SELECT count(DISTINCT jobs.account_id) FROM job_events JOIN jobs ON jobs.id = job_events.job_id
+        WHERE job_events.at > :since AND job_events.at <= :now AND (job_events.detail ->> 'kind') IN ('crash', 'stall')
+            AND job_events.detail ->> 'worker' = :id AND jobs.status = 'completed') >= :accounts_min)
 RETURNING quarantined_until
 
 -- forgive_workers --

@@ -16,6 +16,10 @@ LIVE_SECONDS: Final = 15.0
 FORGET_SECONDS: Final = 3600.0
 FAILURES_MAX: Final = 3
 
+WITNESSES_MIN: Final = 2
+"""Number of accounts whose jobs failed on a worker and were completed elsewhere, from which failures of unproven accounts count
+against it too."""
+
 REST_SECONDS_MAX: Final = 600
 """Longest quarantine of a worker that keeps failing."""
 
@@ -122,13 +126,16 @@ async def blame_worker(
 ) -> datetime | None:
     """Count a failure of the worker with a job of the account; return the end of its quarantine, if it is quarantined.
 
-    The failure does not count if the history has a completed job of others, but none of the account."""
+    The failure does not count if the history has a completed job of others, but none of the account, unless jobs of WITNESSES_MIN
+    accounts failed there within STRIKE_SECONDS and were completed elsewhere."""
     values = {
         "now": now,
         "id": worker_id,
         "account_id": account_id,
         "failures_max": FAILURES_MAX,
         "rest_seconds_max": REST_SECONDS_MAX,
+        "since": now - timedelta(seconds=STRIKE_SECONDS),
+        "accounts_min": WITNESSES_MIN,
     }
     until = await column(transaction, "blame_worker", values)
     return until[0] if until else None

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
+from farm_core.db.columns import utc_now
 from farm_core.jobs import repository
 from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler import breaker, task_watcher
-from scheduler.dependencies import Dependencies
+from scheduler import breaker
+from scheduler.isolation import rules
 from scheduler.placement import AccountLoad
 from scheduler.ports import Ended, SegmentAssignment, TaskAssignment
-from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.inline_executor import InlineExecutor
@@ -34,7 +32,7 @@ async def cancel(under_test: FarmUnderTest, job_id: str) -> None:
 @pytest.fixture
 def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the workers that the scheduler has killed."""
-    monkeypatch.setattr(task_watcher, "WITHDRAWN_SECONDS", 0.05)
+    monkeypatch.setattr(rules, "WITHDRAWN_SECONDS", 0.05)
     names: list[str] = []
     monkeypatch.setattr(InlineExecutor, "restart", lambda self, worker_id: names.append(worker_id))
     return names
@@ -116,9 +114,9 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
     async def story() -> None:
         async with farm(database_url, tmp_path, deadly, workers=4, held_up=counted) as under_test:
             await under_test.ended(await under_test.create(seconds=1, id="job_poison", width=640))
-            circuit = under_test.scheduler.breaker
+            isolation = under_test.scheduler.isolation
             async with asyncio.timeout(HANG_SECONDS):
-                while "acc_a" not in circuit.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
+                while "acc_a" not in isolation.evidence.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
                     await asyncio.sleep(0.01)
             slow = await under_test.ended(await under_test.create(seconds=6))
             assert (slow.status, most) == ("completed", 1)
@@ -140,26 +138,28 @@ def test_an_account_whose_jobs_take_too_much_memory_gets_one_worker_at_a_time(
 
     async def story() -> None:
         async with farm(database_url, tmp_path, large, workers=2) as under_test:
-            circuit = under_test.scheduler.breaker
+            isolation = under_test.scheduler.isolation
             for width in (640, 320):
-                assert "acc_a" not in circuit.restricted
+                assert "acc_a" not in isolation.evidence.restricted
                 failed = await under_test.ended(await under_test.create(seconds=1, width=width))
                 assert (failed.status, failed.error) == ("failed", exceeded.public_message)
             async with asyncio.timeout(HANG_SECONDS):
-                while "acc_a" not in circuit.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
+                while "acc_a" not in isolation.evidence.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
                     await asyncio.sleep(0.01)
-            assert "acc_b" not in circuit.restricted
+            assert "acc_b" not in isolation.evidence.restricted
 
     asyncio.run(story())
 
 
 def test_a_restricted_account_rests_then_has_one_task_and_the_others_all() -> None:
-    clock = ManualClock()
-    circuit = breaker.CircuitBreaker(cast(Dependencies, SimpleNamespace(clock=clock)))
-    circuit.restricted = {"a": worker_records.Strikes(5, clock.now())}
-    assert [found.id for found in circuit.admitted([job("one", "a"), job("other", "b")], {})] == ["other"]
-    clock.advance(breaker.REST.total_seconds())
-    admitted = circuit.admitted([job("one", "a"), job("two", "a"), job("other", "b")], {})
-    assert [(found.id, len(found.heads)) for found in admitted] == [("one", 1), ("other", 3)]
-    admitted = circuit.admitted([job("one", "a"), job("other", "b")], {"a": AccountLoad(30)})
-    assert [found.id for found in admitted] == ["other"]
+    now = utc_now()
+    restricted = {"a": worker_records.Strikes(5, now)}
+    found = rules.admitted(restricted, now, [job("one", "a"), job("other", "b")], {})
+    assert [one.id for one in found] == ["other"]
+    assert rules.resting(restricted, now) == ["a"]
+    later = now + rules.REST
+    found = rules.admitted(restricted, later, [job("one", "a"), job("two", "a"), job("other", "b")], {})
+    assert [(one.id, len(one.heads)) for one in found] == [("one", 1), ("other", 3)]
+    found = rules.admitted(restricted, later, [job("one", "a"), job("other", "b")], {"a": AccountLoad(30)})
+    assert [one.id for one in found] == ["other"]
+    assert rules.resting(restricted, later) == []

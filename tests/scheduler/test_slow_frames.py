@@ -17,7 +17,7 @@ from farm_core.jobs import workers as worker_records
 from farm_core.jobs.judge import FAILURES_MAX, stall
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
-from scheduler import breaker
+from scheduler.isolation import rules
 from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignment
 from scheduler.task_watcher import RunningTaskWatcher
 from tests.patience import HANG_SECONDS
@@ -125,7 +125,7 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
 
     monkeypatch.setattr(InlineExecutor, "restart", restart)
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
-    monkeypatch.setattr(breaker, "REST", timedelta(0))
+    monkeypatch.setattr(rules, "REST", timedelta(0))
     monkeypatch.setattr(worker_records, "REST_SECONDS_MAX", 0)  # after three failures, the only worker is quarantined
 
     async def story() -> None:

@@ -17,7 +17,8 @@ from sqlalchemy import text
 from cluster.worker.render_thread import RenderThread
 from farm_core.accounts.models import Account
 from farm_core.jobs.judge import Failure, FailureKind
-from scheduler import duration_estimator, slow_frames, task_watcher
+from scheduler import task_watcher
+from scheduler.isolation import rules
 from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
@@ -35,9 +36,9 @@ class SlowAccount:
         self.begun = threading.Semaphore(0)
         self._frames: defaultdict[str, list[threading.Event]] = defaultdict(list)
         self._released = False
-        monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 0.1)
-        monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.05)
-        monkeypatch.setattr(duration_estimator, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
+        monkeypatch.setattr(rules, "PATIENCE_SECONDS", 0.1)
+        monkeypatch.setattr(rules, "SLOW_SECONDS", 0.05)
+        monkeypatch.setattr(rules, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
         monkeypatch.setattr(task_watcher, "POLL_SECONDS", 0.02)
         monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.02)
 
@@ -175,8 +176,8 @@ def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
     async def story() -> None:
         async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test:
             with monkeypatch.context() as before:  # no frame has been slow yet
-                before.setattr(slow_frames, "PATIENCE_SECONDS", HANG_SECONDS)
-                before.setattr(slow_frames, "SLOW_SECONDS", HANG_SECONDS)
+                before.setattr(rules, "PATIENCE_SECONDS", HANG_SECONDS)
+                before.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
                 hostile = await under_test.create(seconds=3)
                 await slow.holds(3)
                 waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
@@ -233,7 +234,7 @@ def test_a_limited_account_gets_the_only_worker_if_the_rest_are_drained(
             await slow.holds(2)
             assert await honest(under_test, 640) == "completed"
             ((freed, _),) = slow.restarted
-            monkeypatch.setattr(slow_frames, "START_SECONDS", 0.0)
+            monkeypatch.setattr(rules, "START_SECONDS", 0.0)
             async with under_test.database.work() as session:
                 drained = text("UPDATE workers SET drained_at = now() WHERE id <> :freed")
                 await session.execute(drained, {"freed": freed})
@@ -268,8 +269,8 @@ def test_a_task_that_ends_during_a_round_costs_no_worker_its_process(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowAccount(monkeypatch)
-    monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", HANG_SECONDS)
-    monkeypatch.setattr(slow_frames, "SLOW_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(rules, "PATIENCE_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
 
     async def story() -> None:
         async with farm(database_url, tmp_path, slow, workers=2) as under_test:
@@ -280,9 +281,9 @@ def test_a_task_that_ends_during_a_round_costs_no_worker_its_process(
             async with asyncio.timeout(HANG_SECONDS):
                 while not (waiting := [task for task in running if task.assignment.account_id == "acc_b"]):  # noqa: ASYNC110 - tasks announce nothing
                     await asyncio.sleep(0.02)
-            states = {state.id: state for state in under_test.dependencies.executor.workers()}
+            view = under_test.scheduler.isolation.view()
             running.complete(waiting[0].assignment.token)
-            await watcher._relieve(waiting[0], states)
+            await watcher._relieve(waiting[0], view)
             assert slow.restarted == []
             slow.release()
             assert (await under_test.ended(hostile)).status == "completed"
@@ -295,11 +296,11 @@ def test_many_frames_that_are_each_just_short_enough_cost_one_worker_its_process
 ) -> None:
     """Frames of 8 s on two workers made every title card of others wait for 16 s, without end."""
     restarted, released = list[str](), threading.Event()
-    monkeypatch.setattr(slow_frames, "PATIENCE_SECONDS", 2.5)
-    monkeypatch.setattr(slow_frames, "SLOW_SECONDS", 0.3)
+    monkeypatch.setattr(rules, "PATIENCE_SECONDS", 2.5)
+    monkeypatch.setattr(rules, "SLOW_SECONDS", 0.3)
     monkeypatch.setattr(task_watcher, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(task_watcher.RunningTaskWatcher, "every_seconds", 0.05)
-    monkeypatch.setattr(duration_estimator, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(rules, "STRAGGLER_LEAST_SECONDS", HANG_SECONDS)
 
     def restart(executor: InlineExecutor, worker_id: str, *, is_blameless: bool = False) -> None:
         restarted.append(worker_id)

@@ -102,3 +102,47 @@ def test_a_worker_does_not_rest_for_an_account_that_completes_nothing_while_othe
         await database.close()
 
     asyncio.run(story())
+
+
+ELSEWHERE = """
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT jobs.id, now(), 'retry task', 'processing', '{"kind": "crash", "worker": "w"}' FROM jobs
+    JOIN accounts ON accounts.id = jobs.account_id WHERE accounts.name = ANY(:names) AND jobs.status = :status
+"""
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(
+    ("names", "status", "counts"),
+    [
+        (["well", "better"], "completed", True),
+        (["well"], "completed", False),
+        (["small", "large"], "processing", False),
+    ],
+)
+def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_failed_that_others_completed(
+    database_url: str, names: list[str], status: str, counts: bool
+) -> None:
+    """A broken worker rested for no new account's failure, however many accounts met it."""
+    jobs = JOBS.replace("('well', 'completed', 10)", "('well', 'completed', 10), ('better', 'completed', 10)")
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            await session.execute(text(WORKER))
+            for name in ("small", "large", "well", "better"):
+                await rows.template(session, await rows.account(session, name))
+            await session.execute(text(jobs))
+            await session.execute(
+                text(
+                    "UPDATE account_queues SET completed = 1 WHERE account_id = (SELECT id FROM accounts WHERE name = 'well')"
+                )
+            )
+            new = (await rows.account(session, "new")).id
+            await session.execute(text(ELSEWHERE), {"names": names, "status": status})
+        blame = partial(workers.blame_worker, now=utc_now(), worker_id="w", account_id=new)
+        rests = [await database.single(blame) for _ in range(3)]
+        await database.close()
+        assert [until is not None for until in rests] == [False, False, counts]
+
+    asyncio.run(story())

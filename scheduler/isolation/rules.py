@@ -1,0 +1,318 @@
+"""Rules of isolation. Pure: each function states one rule and its reason.
+
+- Admission: `confinement`, `may_hold`, `protect`, `resting`, `admitted`, `has_slow_frame`.
+- Speculative execution and time limits: `next_step`, `is_stuck`, `may_copy`, `frame_to_interrupt`, `is_silent`, `blocks_after_withdrawal`.
+- Evidence: `with_wait`, `with_strike`, `counts_against_worker`. `blame_worker` in `farm_core/jobs/queries.sql` decides on the
+  quarantine of a worker.
+
+An account is proven if the history has a completed job of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Final, NamedTuple
+
+from farm_core.jobs.judge import FailureKind
+from farm_core.jobs.workers import Strikes
+from scheduler.isolation.state import Blocking, Evidence, View
+from scheduler.placement import AccountLoad, PlaceableJob
+from scheduler.ports import SegmentAssignment, WorkerState
+from scheduler.running_tasks import RunningTask
+
+SLOW_SECONDS: Final = 3.0
+"""Duration from which a frame is slow. Most frames take much less."""
+
+PATIENCE_SECONDS: Final = 10.0
+"""Time for which one frame can block a task of another account that has no other worker. All slow frames of an account
+together can block others as long, each counted from SLOW_SECONDS on."""
+
+PROVEN_PATIENCE_SECONDS: Final = 5.0
+"""Shortest patience with a frame of a proven account whose frames have not blocked others for long."""
+
+LIMIT_SECONDS: Final = 600.0
+"""Time for which an account is confined after a worker was restarted because of its frame."""
+
+UNPROVEN_SECONDS: Final = 60.0
+"""Time for which all unproven accounts are confined after a worker was restarted because of a frame of one of them."""
+
+START_SECONDS: Final = 60.0
+"""Time in which other workers start. If the only usable worker has been alone for longer, nobody leaves it to others."""
+
+REST: Final = timedelta(seconds=60)
+"""Pause of a restricted account after a stall. Its slow frames then hold a worker for at most a third of the time."""
+
+STRAGGLER_FACTOR: Final = 3.0
+"""A second worker gets a segment that takes this many times its expected duration."""
+
+STRAGGLER_LEAST_SECONDS: Final = 3.0
+
+SILENT_SECONDS: Final = 15.0
+"""Time after FRAME_SECONDS_MAX until a silent worker is restarted. A frame that hangs is found and blamed earlier."""
+
+WITHDRAWN_SECONDS: Final = 5.0
+"""Time until a withdrawn assignment stops at its next frame."""
+
+
+class Confinement(NamedTuple):
+    """Accounts that together leave one worker to others now: those named, and if `unproven`, all unproven ones."""
+
+    accounts: frozenset[str] = frozenset()
+    unproven: bool = False
+
+    def includes(self, account_id: str, *, is_proven: bool) -> bool:
+        """Return True if the account is confined."""
+        return account_id in self.accounts or (self.unproven and not is_proven)
+
+
+class Step(Enum):
+    """What the task watcher does about a running task."""
+
+    wait = "wait"
+    copy = "copy"
+    """Copy the straggler to an idle worker."""
+    relieve = "relieve"
+    """Copy the blocked task to a worker without a slow frame. If there is none, interrupt the frame if that is allowed."""
+    end_frame = "end frame"
+    """Restart the worker, and blame the task."""
+
+
+# Admission
+
+
+def confinement(evidence: Evidence, view: View) -> Confinement:
+    """Return the accounts that are confined: together they use all workers but one, so that others always find a worker.
+
+    - Accounts whose slow frame cost a worker its process, for LIMIT_SECONDS.
+    - For UNPROVEN_SECONDS, all unproven accounts after such a frame of one of them: otherwise each of many new accounts would cost
+      proven ones a worker's restart.
+    - Restricted accounts with those, or if they are as many as the workers. Each has one task at a time, so fewer leave a worker free.
+    """
+    limited = [account_id for account_id, until in evidence.limited_until.items() if until > view.now]
+    if not limited and not len(evidence.restricted) >= len(view.workers) > 1:
+        return Confinement()
+    return Confinement(frozenset((*limited, *evidence.restricted)), evidence.unproven_until > view.now)
+
+
+def may_hold(evidence: Evidence, view: View, account_id: str, worker_id: str, *, is_proven: bool) -> bool:
+    """Return True if the worker may hold tasks of the account, and copies of tasks: not if the account is confined and the worker is
+    protected."""
+    if worker_id != evidence.protected_worker:
+        return True
+    return not confinement(evidence, view).includes(account_id, is_proven=is_proven)
+
+
+def protect(evidence: Evidence, view: View, usable: Collection[str]) -> Evidence:
+    """Choose the protected worker: the one that was restarted last for a slow frame.
+
+    While that one starts, it is another one, if possible not the only one of its renderer, the one before, and without a slow frame. If a single
+    worker has long been the only usable one, no worker is protected: confined accounts would wait beside an idle worker.
+    """
+    several_usable_at = view.now if len(usable) > 1 else evidence.several_usable_at
+    chosen = None
+    if usable and view.now - several_usable_at <= START_SECONDS:
+        states = [view.workers[worker_id] for worker_id in usable]
+        renderers = Counter(state.renderer for state in states)
+        chosen = min(
+            (
+                state.id != evidence.freed_worker,
+                renderers[state.renderer] == 1,
+                state.id != evidence.protected_worker,
+                has_slow_frame(view, state),
+                state.id,
+            )
+            for state in states
+        )[-1]
+    return replace(evidence, protected_worker=chosen, several_usable_at=several_usable_at)
+
+
+def resting(restricted: Mapping[str, Strikes], now: datetime) -> list[str]:
+    """Return the restricted accounts that get no worker: those with a stall in the last REST."""
+    return [account_id for account_id, strikes in restricted.items() if _rests(strikes, now)]
+
+
+def admitted(
+    restricted: Mapping[str, Strikes], now: datetime, jobs: Sequence[PlaceableJob], loads: Mapping[str, AccountLoad]
+) -> list[PlaceableJob]:
+    """Return the jobs that can get a worker: of a restricted account only the first task of its first job, while none of its tasks run and
+    it does not rest. Its jobs would bring down several workers at once."""
+    busy = {account_id for account_id, load in loads.items() if load.leased_frames}
+    found: list[PlaceableJob] = []
+    for job in jobs:
+        if job.account_id not in restricted:
+            found.append(job)
+        elif job.account_id not in busy and not _rests(restricted[job.account_id], now):
+            busy.add(job.account_id)
+            found.append(job._replace(heads=job.heads[:1]))
+    return found
+
+
+def has_slow_frame(view: View, worker: WorkerState) -> bool:
+    """Return True if the worker gets tasks only if no other can take them: a frame cannot be interrupted, and they would wait for it."""
+    return view.frame_seconds(worker) > SLOW_SECONDS
+
+
+# Speculative execution and time limits
+
+
+def next_step(
+    evidence: Evidence, view: View, task: RunningTask, expected_seconds: float | None, frame_seconds_max: float
+) -> Step:
+    """Decide about a running task.
+
+    - A segment whose frame takes longer than `frame_seconds_max` ends with its worker: the frame hangs or is absurd.
+    - A task that waits behind a frame of another account for too long (`is_stuck`), as does its copy, is relieved.
+    - A segment without a copy that takes much longer than `expected_seconds` is a straggler: its worker may be slow, so an idle one
+      renders it too.
+    """
+    twins = view.tasks.of_lease(task.lease)
+    is_segment = isinstance(task.assignment, SegmentAssignment)
+    if is_segment and view.is_drawn(task) and view.quiet_seconds(task) > frame_seconds_max:
+        return Step.end_frame
+    if twins and all(is_stuck(evidence, view, twin) for twin in twins):
+        return Step.relieve
+    if is_segment and len(twins) == 1 and is_straggler(expected_seconds, view.now - task.started):
+        return Step.copy
+    return Step.wait
+
+
+def is_straggler(expected_seconds: float | None, elapsed_seconds: float) -> bool:
+    """Return True if a segment is so slow that a second copy of it is worth the cost. `expected_seconds` is None if unknown."""
+    if expected_seconds is None:
+        return False
+    return elapsed_seconds > max(STRAGGLER_LEAST_SECONDS, STRAGGLER_FACTOR * expected_seconds)
+
+
+def is_stuck(evidence: Evidence, view: View, task: RunningTask) -> bool:
+    """Return True if the task must no longer wait for a frame of another account."""
+    holder = view.holder(task)
+    return holder is not None and view.quiet_seconds(task) > _patience(evidence, view, holder)
+
+
+def may_copy(evidence: Evidence, view: View, task: RunningTask, worker_id: str) -> bool:
+    """Return True if the worker may get a copy of the task. Copies need the same admission as first placements, and a restricted account
+    has one worker at a time."""
+    account_id = task.assignment.account_id
+    if account_id in evidence.restricted:
+        return False
+    return may_hold(evidence, view, account_id, worker_id, is_proven=task.is_proven)
+
+
+def frame_to_interrupt(evidence: Evidence, view: View, task: RunningTask) -> RunningTask | None:
+    """Return the task whose frame must be interrupted for a stuck task, by a restart of their worker, or None.
+
+    The frame is interrupted only if
+    - all tasks of the waiting account are stuck: otherwise it has another worker,
+    - the waiting account is neither limited nor restricted: such accounts could have others confined,
+    - another worker has the renderer: otherwise the frame would begin anew and be interrupted again, for ever,
+    - the account of the frame is not limited, because it leaves a worker to others already, or the worker is that one.
+    """
+    holder, account_id = view.holder(task), task.assignment.account_id
+    if holder is None or view.tasks.get(task.assignment.token) is None:  # it has ended during this round
+        return None
+    if _is_limited(evidence, view, account_id) or account_id in evidence.restricted:
+        return None
+    renderers = Counter(state.renderer for state in view.workers.values())
+    if renderers[view.workers[task.worker_id].renderer] == 1:
+        return None
+    held_by, is_proven = holder.assignment.account_id, holder.is_proven
+    if _is_limited(evidence, view, held_by) and may_hold(evidence, view, held_by, task.worker_id, is_proven=is_proven):
+        return None
+    own = (other for other in view.tasks if other.assignment.account_id == account_id)
+    return holder if all(is_stuck(evidence, view, other) for other in own) else None
+
+
+def is_silent(state: WorkerState, now: float, resumed_at: float, frame_seconds_max: float) -> bool:
+    """Return True if the worker's process has stopped and must restart. The scheduler read no answers before `resumed_at`. No task is
+    blamed, because the last answer can name a task that ended."""
+    return now - max(state.answered_at, resumed_at) > frame_seconds_max + SILENT_SECONDS
+
+
+def blocks_after_withdrawal(state: WorkerState, now: float) -> bool:
+    """Return True if a worker must restart that still draws a frame of a withdrawn assignment while others wait there."""
+    return now - state.progressed_at >= WITHDRAWN_SECONDS
+
+
+# Evidence
+
+
+def with_wait(evidence: Evidence, view: View, task: RunningTask) -> Evidence:
+    """Add the time since the last round to that for which slow frames of an account have blocked others: frames that are each just short
+    enough delay others as much as a long one."""
+    holder, now = view.holder(task), view.now
+    if (
+        holder is None
+        or view.quiet_seconds(task) <= SLOW_SECONDS
+        or _is_limited(evidence, view, task.assignment.account_id)
+    ):
+        return evidence
+    blocking = {name: one for name, one in evidence.blocking.items() if now - one.last_at <= LIMIT_SECONDS}
+    seconds, last_at = blocking.get(holder.assignment.account_id, Blocking(0.0, now))
+    if now - last_at < SLOW_SECONDS:  # else the account blocked nobody in between
+        seconds += now - last_at
+    blocking[holder.assignment.account_id] = Blocking(seconds, now)
+    return replace(evidence, blocking=blocking)
+
+
+def with_strike(evidence: Evidence, view: View, holder: RunningTask) -> Evidence:
+    """Limit the account of an interrupted frame, and protect its worker, which is empty then, unless another one is protected already.
+
+    If the account is unproven, all unproven ones are confined with it, because new accounts with slow frames come in numbers. This needs
+    a proven account that has had tasks in the last UNPROVEN_SECONDS: without one, nobody would use the protected worker.
+    """
+    now, account_id = view.now, holder.assignment.account_id
+    is_protected = confinement(evidence, view) != Confinement() and evidence.protected_worker not in (
+        None,
+        holder.worker_id,
+    )
+    limited = {name: until for name, until in evidence.limited_until.items() if until > now}
+    blocking = {name: one for name, one in evidence.blocking.items() if name != account_id}
+    confines_unproven = not holder.is_proven and now - evidence.proven_at <= UNPROVEN_SECONDS
+    evidence = replace(
+        evidence,
+        limited_until={**limited, account_id: now + LIMIT_SECONDS},
+        blocking=blocking,
+        unproven_until=now + UNPROVEN_SECONDS if confines_unproven else evidence.unproven_until,
+    )
+    if is_protected:
+        return evidence
+    freed = holder.worker_id
+    return replace(evidence, freed_worker=freed, protected_worker=freed, several_usable_at=now)
+
+
+def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, task: RunningTask) -> bool:
+    """Return True if a failure of the task can put its worker in quarantine.
+
+    Failures of confined accounts cannot: they have fewer workers, so a poisonous job would take each of those out of service.
+    """
+    if kind not in (FailureKind.crash, FailureKind.stall):
+        return False
+    return not confinement(evidence, view).includes(task.assignment.account_id, is_proven=task.is_proven)
+
+
+def _is_limited(evidence: Evidence, view: View, account_id: str) -> bool:
+    return evidence.limited_until.get(account_id, view.now) > view.now
+
+
+def _patience(evidence: Evidence, view: View, holder: RunningTask) -> float:
+    """Return how long a task waits for a frame of another account.
+
+    The account's next frames are probably slow too if it is limited or its slow frames have blocked others for long. The more accounts are
+    limited, the sooner a further one is: each costs others this time. A proven one gets PROVEN_PATIENCE_SECONDS all the same, so that a few
+    hostile accounts cannot have it limited for frames of a few seconds.
+    """
+    account_id = holder.assignment.account_id
+    blocked_seconds = evidence.blocking.get(account_id, Blocking(0.0, 0.0)).seconds
+    if _is_limited(evidence, view, account_id) or blocked_seconds > PATIENCE_SECONDS:
+        return SLOW_SECONDS
+    limited = sum(until > view.now for until in evidence.limited_until.values())
+    least = max(SLOW_SECONDS, PROVEN_PATIENCE_SECONDS) if holder.is_proven else SLOW_SECONDS
+    return max(min(least, PATIENCE_SECONDS), PATIENCE_SECONDS / (1 + limited))
+
+
+def _rests(strikes: Strikes, now: datetime) -> bool:
+    return strikes.last_stall_at is not None and now < strikes.last_stall_at + REST
