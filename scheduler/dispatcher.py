@@ -166,7 +166,7 @@ class Dispatcher(Service):
         This scheduler does not know the tasks of other schedulers. Each round starts where the last one stopped, so
         that every worker is used. Workers that are held by a slow frame come only if there are no others.
         """
-        first, view = self._first_worker % len(living), self.isolation.view(living)
+        first, view = self._first_worker % len(living), self.isolation.view(())
         with_room, full, slow, taken = list[WorkerState](), list[WorkerState](), list[WorkerState](), Counter[str]()
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1

@@ -153,13 +153,15 @@ class RunningTaskWatcher(Service):
         holder = rules.frame_to_interrupt(self.isolation.evidence, view, running_task)
         if holder is None:
             return
+        evidence = rules.with_strike(self.isolation.evidence, view, holder)
         _log.warning(
             "worker restarted for a waiting account: slow frame",
             worker=holder.worker_id,
             account=holder.assignment.account_id,
+            new_accounts_confined=evidence.unproven_until > view.now,
             **about(holder.assignment),
         )
-        self.isolation.evidence = rules.with_strike(self.isolation.evidence, view, holder)
+        self.isolation.evidence = evidence
         self._restart(holder.worker_id, view, is_blameless=True)
         detail = {"kind": "slow frame", "worker": holder.worker_id}
         await self._write_event(holder.assignment.job_id, "restart worker", detail)

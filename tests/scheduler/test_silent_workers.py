@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler import task_watcher
+from scheduler.isolation import rules
 from scheduler.ports import SegmentAssignment, TaskAssignment, WorkerState
 from scheduler.task_watcher import RunningTaskWatcher
 from tests.patience import HANG_SECONDS
@@ -61,7 +61,7 @@ def test_a_scheduler_that_was_stopped_blames_no_worker(
 def test_a_worker_that_answers_nobody_is_restarted_though_its_last_answer_names_a_task_that_has_ended(
     database_url: str, tmp_path: Path, restarted: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(task_watcher, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(rules, "SILENT_SECONDS", 0.2)
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
     answering = InlineExecutor.workers
 
