@@ -38,7 +38,8 @@ LIMIT_SECONDS: Final = 600.0
 """Time for which an account is confined after a worker was restarted because of its frame."""
 
 UNPROVEN_SECONDS: Final = 60.0
-"""Time for which all unproven accounts are confined after a worker was restarted because of a frame of one of them."""
+"""Time for which all unproven accounts are confined after a worker was restarted because of a frame of one of them, for each limited account:
+a single one costs honest new accounts little, and many do not come back at once."""
 
 START_SECONDS: Final = 60.0
 """Time in which other workers start. If the only usable worker has been alone for longer, nobody leaves it to others."""
@@ -88,7 +89,7 @@ def confinement(evidence: Evidence, view: View) -> Confinement:
     """Return the accounts that are confined: together they use all workers but one, so that others always find a worker.
 
     - Accounts whose slow frame cost a worker its process, for LIMIT_SECONDS.
-    - For UNPROVEN_SECONDS, all unproven accounts after such a frame of one of them: otherwise each of many new accounts would cost
+    - For some time (UNPROVEN_SECONDS), all unproven accounts after such a frame of one of them: otherwise each of many new accounts would cost
       proven ones a worker's restart.
     - Restricted accounts with those, or if they are as many as the workers. Each has one task at a time, so fewer leave a worker free.
     """
@@ -271,13 +272,11 @@ def with_strike(evidence: Evidence, view: View, holder: RunningTask) -> Evidence
     )
     limited = {name: until for name, until in evidence.limited_until.items() if until > now}
     blocking = {name: one for name, one in evidence.blocking.items() if name != account_id}
-    confines_unproven = not holder.is_proven and now - evidence.proven_at <= UNPROVEN_SECONDS
-    evidence = replace(
-        evidence,
-        limited_until={**limited, account_id: now + LIMIT_SECONDS},
-        blocking=blocking,
-        unproven_until=now + UNPROVEN_SECONDS if confines_unproven else evidence.unproven_until,
-    )
+    limited[account_id] = now + LIMIT_SECONDS
+    unproven_until = evidence.unproven_until
+    if not holder.is_proven and now - evidence.proven_at <= UNPROVEN_SECONDS:
+        unproven_until = max(unproven_until, now + min(LIMIT_SECONDS, UNPROVEN_SECONDS * len(limited)))
+    evidence = replace(evidence, limited_until=limited, blocking=blocking, unproven_until=unproven_until)
     if is_protected:
         return evidence
     freed = holder.worker_id

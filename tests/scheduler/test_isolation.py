@@ -190,6 +190,15 @@ def test_an_unproven_accounts_frame_confines_all_unproven_ones_while_others_rend
     assert rules.may_hold(evidence, view(now=NOW + rules.LIMIT_SECONDS + 1), "slow", "b", is_proven=is_proven)
 
 
+@pytest.mark.parametrize(("limited", "seconds"), [(0, 60), (2, 180), (40, 600)])
+def test_the_more_accounts_are_limited_the_longer_unproven_ones_are_confined(limited: int, seconds: float) -> None:
+    """They had the freed worker again after a minute, and each cost another restart."""
+    holder = task("slow", "b")
+    until = {f"hostile{number}": NOW + 1 for number in range(limited)}
+    evidence = rules.with_strike(Evidence(limited_until=until, proven_at=NOW), view(holder), holder)
+    assert evidence.unproven_until == NOW + seconds
+
+
 def test_a_further_interruption_keeps_the_protected_worker() -> None:
     """The new one was empty, but the former one was open to accounts with slow frames again."""
     first, second = task("slow", "a"), task("new", "b")
