@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -42,8 +43,27 @@ def remove(folder: Path) -> None:
 
 
 def remove_left(parent: Path) -> None:
-    """Remove this user's socket folders whose data folder has gone. A killed restore leaves one."""
+    """Remove this user's socket folders whose data folder has gone, with the sockets of killed servers."""
     for folder in parent.glob(f"{PREFIX}{os.geteuid()}-*"):
         served = folder / _SERVED
         if served.is_symlink() and not os.path.exists(served):  # noqa: PTH110 - Path.exists raises for folders of others
+            _remove_dead(folder)
             remove(folder)
+
+
+def _remove_dead(folder: Path) -> None:
+    """Remove the sockets on which no server listens, with their lock files."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.is_socket() and not _is_answered(path):
+                path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+                path.unlink()
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            return False
+        return True

@@ -25,6 +25,7 @@ from cluster.local.parts import Part, ProcessPart, ServerPart
 from cluster.local.ray_head import ray_head
 from cluster.local.servers import wait_for_servers
 from cluster.local.supervisor import POLL_SECONDS, Supervisor
+from cluster.local.worker_faults import WorkerFaults
 from farm_core import running, scratch
 from farm_core.db import schema, schema_update
 from farm_core.long_steps import SILENT_SECONDS, reporting
@@ -74,6 +75,7 @@ class LocalFarm:
         self._cluster = Supervisor(self._cluster_parts())
         self._stores = Supervisor(self._store_parts())
         self._services = Supervisor(self._service_parts())
+        self._worker_faults = WorkerFaults(map(self._log, self._schedulers()))
         folders = {folder.stat().st_dev: folder for folder in (Path(tempfile.gettempdir()), self._data)}
         self._disks = [disk.DiskWatch(folder) for folder in folders.values()]
         self._logs = LogWatch(self._data / name for name in ("logs", "postgres", "valkey"))
@@ -106,13 +108,16 @@ class LocalFarm:
             failing = _failing_checks(self._options.host, self._options.port)
             if not failing:
                 return True
+            if "workers" in failing:
+                self._check_workers()
             if time.monotonic() > next_line:
                 next_line += SILENT_SECONDS
-                _log.info("still starts", not_working=failing)
+                _log.info("still starts", not_working=self._with_reason(failing))
             if time.monotonic() > deadline:
                 late = f"the farm was not ready after {READY_SECONDS:.0f} s"
                 raise ServerFailed(
-                    f"{late} (not working: {failing}); ./farm doctor checks every part, and the logs are in {self._data / 'logs'}"
+                    f"{late} (not working: {self._with_reason(failing)}); ./farm doctor checks every part, and the logs are in "
+                    f"{self._data / 'logs'}"
                 )
             time.sleep(POLL_SECONDS)
         return False
@@ -138,6 +143,17 @@ class LocalFarm:
             raise ServerFailed(
                 f"{part.name} does not start: {part.reason or 'it says nothing'}; see {self._log(part.name)}"
             )
+
+    def _check_workers(self) -> None:
+        """Raise if this machine cannot draw. Workers that did not start for another reason are started again."""
+        reason = "" if self._settings.ray_address is not None else self._worker_faults.cannot_draw()
+        if reason:
+            raise ServerFailed(f"no worker can draw on this machine: {reason}; ./farm doctor says what to install")
+
+    def _with_reason(self, failing: str) -> str:
+        """Add the reason to failing checks that include the workers, if a scheduler knows it."""
+        reason = self._worker_faults.newest() if "workers" in failing else ""
+        return f"{failing}: {reason}" if reason else failing
 
     def stop(self) -> None:
         """Drain and stop every part, dependent parts first."""
@@ -200,10 +216,13 @@ class LocalFarm:
         environment = self._environment | self._urls
         parts: list[Part] = []
         python = (sys.executable, "-P", "-m")
-        for name, arguments in scheduler_arguments(len(self._settings.ray_addresses), self._options.schedulers).items():
+        for name, arguments in self._schedulers().items():
             command = (*python, "scheduler", "--wait-for-schema", *arguments)
             parts.append(ProcessPart(name, command, environment, self._log(name)))
         return [*parts, *self._api_parts(environment)]
+
+    def _schedulers(self) -> dict[str, tuple[str, ...]]:
+        return scheduler_arguments(len(self._settings.ray_addresses), self._options.schedulers)
 
     def _api_parts(self, environment: dict[str, str]) -> list[Part]:
         """Return the API's processes. They share the port and the metrics."""

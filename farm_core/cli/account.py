@@ -4,13 +4,14 @@ Prints JSON. `show` adds the use of this month, the bytes in storage and the job
 
 Limits are those of `limits.*` in the usage record (apiEnabled, monthlyRenderMinutes, monthlyApiRequests, maxActiveApiKeys,
 maxUploadBytes, maxStorageBytes); `null` lifts a limit, `plan` gives the plan's value back. `delete` removes everything that belongs to the
-account, files too, and prints what was deleted.
+account, files too, and prints what was deleted. An interrupted `delete` continues when it is repeated.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -25,7 +26,7 @@ from farm_core.audit.log import Actor, record
 from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument, command_line_actor, confirmed
 from farm_core.controls import accounts as controls
-from farm_core.controls.deletion import contents, delete_account
+from farm_core.controls.deletion import DeletionReport, contents, delete_account
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.queue_models import AccountQueue
@@ -169,7 +170,14 @@ async def _delete(database: Database, arguments: argparse.Namespace) -> Shown:
         raise CommandRefused("nothing was deleted")
     chosen = data_folder.settings_of(arguments)
     storage = storage_of(chosen)
-    return asdict(await delete_account(database, storage, command_line_actor(), account.id))
+    report = DeletionReport()
+    with reporting(lambda _: print(_progress(report), file=sys.stderr)):
+        return asdict(await delete_account(database, storage, command_line_actor(), account.id, report))
+
+
+def _progress(report: DeletionReport) -> str:
+    done = f"deleted so far: {report.rows.get('jobs', 0)} jobs and {report.files} files of {report.bytes / 1e6:.1f} MB"
+    return f"{done}; if this is interrupted, repeat the command"
 
 
 async def _list(database: Database, _: argparse.Namespace) -> list[Shown]:

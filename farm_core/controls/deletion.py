@@ -7,9 +7,8 @@ and its charges still name the files of deleted jobs.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -28,7 +27,7 @@ from farm_core.jobs import workers
 from farm_core.jobs.history import delete_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.receipt import receipt_key
-from farm_core.jobs.shared_objects import delete_object, delete_unneeded
+from farm_core.jobs.shared_objects import delete_objects, delete_unneeded
 from farm_core.storage.port import Storage
 from farm_core.tables import metadata
 from farm_core.templates.models import Template, TemplateVersion
@@ -42,7 +41,7 @@ OF_JOBS: Final = ("results/", "frozen/", "media/")
 class DeletionReport:
     """Result of a deletion: number of cancelled jobs, deleted rows by table, deleted files and their bytes."""
 
-    account: str
+    account: str = ""
     cancelled: int = 0
     rows: dict[str, int] = field(default_factory=dict)
     files: int = 0
@@ -53,9 +52,9 @@ class DeletionReport:
         if count:
             self.rows[table] = self.rows.get(table, 0) + count
 
-    def add_file(self, size: int | None) -> None:
-        """Add a deleted file of `size` bytes. None means that no file was deleted."""
-        if size is not None:
+    async def add_files(self, deleted: AsyncIterable[tuple[str, int]]) -> None:
+        """Add each deleted file, with its bytes, as soon as it is deleted."""
+        async for _, size in deleted:
             self.files, self.bytes = self.files + 1, self.bytes + size
 
 
@@ -70,20 +69,24 @@ async def contents(session: AsyncSession, account_id: str) -> Counter[str]:
     return +counts
 
 
-async def delete_account(database: Database, storage: Storage, actor: Actor, account_id: str) -> DeletionReport:
-    """Suspend the account, cancel its jobs, then delete its rows and files in small batches. Raises NoSuchTarget.
+async def delete_account(
+    database: Database, storage: Storage, actor: Actor, account_id: str, report: DeletionReport | None = None
+) -> DeletionReport:
+    """Suspend the account, cancel its jobs, then delete its rows and files in small batches. Return the report, which is
+    filled meanwhile. Raises NoSuchTarget.
 
     Raises StorageUnavailable; repeat the deletion after that.
     """
+    report = DeletionReport() if report is None else report
     async with database.work() as session:
-        report = DeletionReport((await suspend(session, actor, account_id)).name)
+        report.account = (await suspend(session, actor, account_id)).name
     report.cancelled = await job_controls.cancel(database, actor, JobFilter(account_id=account_id))
     while await _delete_jobs(database, storage, account_id, report):
         pass
     await _delete_uploads(database, storage, account_id, report)
     await _delete_left(database, storage, account_id, report)
     documents = await _delete_rows(database, actor, account_id, report)
-    await _delete_files(database, storage, documents, report)
+    await report.add_files(delete_unneeded(database, storage, documents))
     return report
 
 
@@ -104,15 +107,15 @@ async def _delete_jobs(database: Database, storage: Storage, account_id: str, re
         deleted = await delete_jobs(session, ids)
         await workers.forget_segments(session, sorted(deleted.segment_keys))
     report.add_rows("jobs", deleted.jobs)
-    await _delete_files(database, storage, deleted.keys, report)
-    await _delete_objects(storage, deleted.segment_keys, report)
+    await report.add_files(delete_unneeded(database, storage, deleted.keys))
+    await report.add_files(delete_objects(storage, deleted.segment_keys))
     return deleted.jobs > 0
 
 
 async def _delete_uploads(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> None:
     async with database.reading() as session:
         keys = list(await session.scalars(select(col(Asset.storage_key)).where(col(Asset.account_id) == account_id)))
-    await _delete_objects(storage, keys, report)
+    await report.add_files(delete_objects(storage, keys))
 
 
 async def _delete_left(database: Database, storage: Storage, account_id: str, report: DeletionReport) -> None:
@@ -121,7 +124,7 @@ async def _delete_left(database: Database, storage: Storage, account_id: str, re
         charged = select(col(ObjectCharge.key)).where(col(ObjectCharge.account_id) == account_id)
         left = {key for key in await session.scalars(charged) if key.startswith(OF_JOBS)}
     receipts = {receipt_key(key) for key in left if key.startswith("results/")}
-    await _delete_files(database, storage, left | receipts, report)
+    await report.add_files(delete_unneeded(database, storage, left | receipts))
 
 
 async def _delete_rows(database: Database, actor: Actor, account_id: str, report: DeletionReport) -> set[str]:
@@ -141,14 +144,3 @@ async def _delete_rows(database: Database, actor: Actor, account_id: str, report
         detail = {"name": report.account, "cancelled": report.cancelled, "rows": report.rows}
         await record(session, actor, "delete", f"account {account_id}", detail)
     return keys
-
-
-async def _delete_files(database: Database, storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
-    """Delete those objects that no row refers to."""
-    for key in sorted(keys):
-        report.add_file(await delete_unneeded(database, storage, key))
-
-
-async def _delete_objects(storage: Storage, keys: Iterable[str], report: DeletionReport) -> None:
-    for key in sorted(keys):
-        report.add_file(await asyncio.to_thread(delete_object, storage, key))

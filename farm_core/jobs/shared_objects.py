@@ -8,10 +8,10 @@ or the writer sees that the object is gone.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from sqlalchemy import text
@@ -25,6 +25,8 @@ from farm_core.threads import in_threads
 from farm_core.usage.stored import forget_deleted
 
 _LOCK: Final = 7263951483
+OBJECTS_PER_LOCK: Final = 50
+"""Objects that a deletion checks and deletes while writers wait: enough that statements cost less than the files."""
 _SHARE_UNTIL_COMMIT: Final = text(f"SELECT pg_advisory_xact_lock_shared({_LOCK})")
 _SHARE: Final = ("share_objects", "stop_sharing_objects")
 _HOLD_ALONE: Final = ("hold_objects", "stop_holding_objects")
@@ -57,29 +59,42 @@ async def _gone(storage: Storage, keys: Iterable[str]) -> set[str]:
 async def delete_unneeded(
     database: Database,
     storage: Storage,
-    key: str,
+    keys: Iterable[str],
     *,
     ended_before: datetime | None = None,
     written_before: datetime | None = None,
-) -> int | None:
-    """Delete the object and its charges unless a row refers to it. Return its bytes, or None if it stays or is
-    missing.
+) -> AsyncIterator[tuple[str, int]]:
+    """Delete those objects, with their charges, that no row refers to. Yield the key and the bytes of each deleted one.
 
     Jobs that ended before `ended_before` need no objects. Objects written since `written_before` stay. Raises
     StorageUnavailable.
     """
+    wanted = sorted(set(keys))
+    for first in range(0, len(wanted), OBJECTS_PER_LOCK):
+        some = wanted[first : first + OBJECTS_PER_LOCK]
+        act = partial(
+            _delete_some, storage=storage, keys=some, ended_before=ended_before, written_before=written_before
+        )
+        for deleted in (await database.single(act)).items():
+            yield deleted
 
-    async def act(connection: AsyncConnection) -> int | None:
-        async with _locked(connection, *_HOLD_ALONE):  # no transaction is open during calls of storage
-            if await needed_keys(connection, [key], ended_before):
-                return None
-            size = await asyncio.to_thread(_size, storage, key, written_before)
-            if size is not None:  # the charge goes first: without the object, nothing finds the charge again
-                await forget_deleted(connection, [key])
-                await asyncio.to_thread(storage.delete, key)
-            return size
 
-    return await database.single(act)
+async def _delete_some(
+    connection: AsyncConnection,
+    storage: Storage,
+    keys: Sequence[str],
+    ended_before: datetime | None,
+    written_before: datetime | None,
+) -> dict[str, int]:
+    """Delete a few objects under the lock. Return the bytes of each deleted one."""
+    async with _locked(connection, *_HOLD_ALONE):  # no transaction is open during calls of storage
+        needed = await needed_keys(connection, keys, ended_before)
+        unneeded = [key for key in keys if key not in needed]
+        sizes = await in_threads(partial(_size, storage, written_before=written_before), unneeded)
+        found = {key: size for key, size in zip(unneeded, sizes, strict=True) if size is not None}
+        await forget_deleted(connection, found)  # the charges go first: without the object, nothing finds them again
+        await in_threads(storage.delete, list(found))
+        return found
 
 
 @asynccontextmanager
@@ -102,7 +117,17 @@ async def _release(connection: AsyncConnection, release: str) -> None:
         raise
 
 
-def delete_object(storage: Storage, key: str) -> int | None:
+async def delete_objects(storage: Storage, keys: Iterable[str]) -> AsyncIterator[tuple[str, int]]:
+    """Delete objects that only the caller uses. Yield the key and the bytes of each deleted one."""
+    wanted = sorted(set(keys))
+    for first in range(0, len(wanted), OBJECTS_PER_LOCK):
+        some = wanted[first : first + OBJECTS_PER_LOCK]
+        for key, size in zip(some, await in_threads(partial(_delete_object, storage), some), strict=True):
+            if size is not None:
+                yield key, size
+
+
+def _delete_object(storage: Storage, key: str) -> int | None:
     """Delete the object; return its bytes, or None if it is missing."""
     size = _size(storage, key)
     if size is not None:

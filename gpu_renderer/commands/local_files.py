@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -143,31 +144,43 @@ def _unpack(
 @contextmanager
 def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
     """Show a progress bar for a stage on standard error. Yield a function that takes the number of frames done."""
-    columns = (
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
-        TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
-    )  # fmt: skip
-    console = Console(stderr=True)  # outside a terminal, a transient bar would leave empty lines
-    if not (is_shown and console.is_terminal):
-        yield _lines(name, frame_count) if is_shown else lambda done: None
-        return
-    with Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task(name, total=frame_count)
-        yield lambda done: shown.update(task, completed=done)
+    console = Console(stderr=True)
+    if not is_shown:
+        yield lambda done: None
+    elif not console.is_terminal:  # where a transient bar would leave empty lines
+        with _lines(name, frame_count) as step:
+            yield step
+    else:
+        columns = (
+            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
+            TextColumn("{task.completed}/{task.total} frames"), _Speed(), TimeRemainingColumn(),
+        )  # fmt: skip
+        with Progress(*columns, console=console, transient=True) as shown:
+            task = shown.add_task(name, total=frame_count)
+            yield lambda done: shown.update(task, completed=done)
 
 
-def _lines(name: str, frame_count: int) -> Step:
-    """Return a function that prints the number of frames done, at most once in SILENT_SECONDS."""
-    printed_at = time.monotonic()
+@contextmanager
+def _lines(name: str, frame_count: int) -> Iterator[Step]:
+    """Print the number of frames done every SILENT_SECONDS, also while a frame takes longer. Yield a function that takes it."""
+    began, done, ended = time.monotonic(), 0, threading.Event()
 
-    def step(done: int) -> None:
-        nonlocal printed_at
-        now = time.monotonic()
-        if now - printed_at >= SILENT_SECONDS:
-            printed_at = now
-            print(f"{name}: {done}/{frame_count} frames", file=sys.stderr, flush=True)
+    def step(count: int) -> None:
+        nonlocal done
+        done = count
 
-    return step
+    def report() -> None:
+        while not ended.wait(SILENT_SECONDS):
+            seconds = time.monotonic() - began
+            print(f"{name}: {done}/{frame_count} frames after {seconds:.0f} s", file=sys.stderr, flush=True)
+
+    thread = threading.Thread(target=report, name="report", daemon=True)
+    thread.start()
+    try:
+        yield step
+    finally:
+        ended.set()
+        thread.join()
 
 
 class _Speed(ProgressColumn):

@@ -95,12 +95,12 @@ class ResultReaper(Service):
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
             needed = await database.single(partial(needed_keys, keys=batch, before=expired))
-            for key in (key for key in batch if key not in needed):
-                size = await delete_unneeded(
-                    database, self.dependencies.storage, key, ended_before=expired, written_before=before
-                )
-                if size is not None:
-                    _log.info("deleted", key=key)
+            unneeded = [key for key in batch if key not in needed]
+            deleted = delete_unneeded(
+                database, self.dependencies.storage, unneeded, ended_before=expired, written_before=before
+            )
+            async for key, _ in deleted:
+                _log.info("deleted", key=key)
 
 
 class HistoryReaper(Service):

@@ -164,6 +164,23 @@ def test_the_socket_folder_of_a_killed_server_is_removed_when_its_data_folder_ha
     temporary.rmdir()
 
 
+def test_the_sockets_of_a_server_that_was_killed_itself_go_with_its_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = Path(tempfile.mkdtemp(dir="/tmp"))
+    temporary.chmod(0o755)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    server = postgres.start(tmp_path / ("long" * 40) / "postgres")
+    assert server.process is not None
+    server.process.kill()
+    server.process.wait()
+    shutil.rmtree(tmp_path / ("long" * 40))
+    (left,) = temporary.iterdir()
+    assert any(path.is_socket() for path in left.iterdir())
+    postgres.start(tmp_path / "other").stop()
+    temporary.rmdir()
+
+
 def status_of(pid: int) -> dict[str, str]:
     rows = (line.partition(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return {name: value.strip() for name, _, value in rows}

@@ -51,6 +51,14 @@ def test_a_range_is_in_seconds(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "160x90, 9 frames" in capsys.readouterr().out
 
 
+def test_a_long_frame_is_not_silent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpu_renderer.commands.local_files.SILENT_SECONDS", 0.001)
+    render(tmp_path, "--frames", "15:16", output="a.mp4")
+    assert "drawing: 0/1 frames after" in capsys.readouterr().err
+
+
 def test_a_draft_is_of_half_size(tmp_path: Path) -> None:
     assert np.asarray(Image.open(render(tmp_path, "--draft", output="a.png"))).shape == (44, 80, 3)
 
