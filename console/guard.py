@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -13,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.app_state import app_state_of
 from api.middleware.boundary import TrackedSend
 from console.errors import shown
-from console.pages import static_version
+from console.pages import SHOW_PAGE, static_version
 from console.viewer import CHANGES_NOTHING
 from farm_core.errors import RateLimited
 from farm_core.net.addresses import subscriber
@@ -21,9 +23,10 @@ from farm_core.net.addresses import subscriber
 REQUESTS_PER_MINUTE: Final = 3_000
 """Rate limit of one IP address. A page of fifty renders loads fifty posters, so the API's limit is too low."""
 
+_SHOW_PAGE_HASH: Final = b64encode(sha256(SHOW_PAGE.encode()).digest()).decode()
 _CSP: Final = "; ".join(
     (
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:", "media-src 'self'",
+        "default-src 'none'", f"script-src 'self' 'sha256-{_SHOW_PAGE_HASH}'", "style-src 'self'", "img-src 'self' blob:", "media-src 'self'",
         "font-src 'self'", "connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'", "base-uri 'none'",
     )
 )  # fmt: skip

@@ -20,6 +20,11 @@ ASKS: Final = "x-console-asks"
 THEME_COOKIE: Final = "farm_theme"
 THEMES: Final = ("system", "light", "dark")
 
+SHOW_PAGE: Final = """
+setTimeout(() => { for (const one of document.querySelectorAll("[blocking]")) one.removeAttribute("blocking"); }, 5000);
+"""
+"""Script of every page, inline because a file can hang too: show the page if its scripts do not arrive within 5 s."""
+
 
 @cache
 def environment() -> Environment:
@@ -29,7 +34,7 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters.update(formatting.FILTERS)
-    made.globals |= {"static": static_url, "modules": modules}
+    made.globals |= {"static": static_url, "modules": modules, "show_page": SHOW_PAGE}
     return made
 
 

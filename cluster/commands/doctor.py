@@ -1,4 +1,4 @@
-"""Show the GPU and encoder in use, check every component of the farm, and suggest fixes.
+"""Show the GPU and encoder in use, check every component of the farm and what it does now, and suggest fixes.
 
 Exit status 1 if the farm could not work here.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
+from cluster.diagnosis.farm import farm_findings
 from cluster.diagnosis.finding import Finding
 from cluster.diagnosis.machine import machine_findings
 from cluster.diagnosis.stores import store_findings
@@ -39,6 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _all(chosen: Settings) -> Iterator[Finding]:
-    examinations: tuple[Callable[[Settings], Iterator[Finding]], ...] = (machine_findings, store_findings)
+    examinations: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+        machine_findings,
+        store_findings,
+        farm_findings,
+    )
     for examine in examinations:
         yield from examine(chosen)

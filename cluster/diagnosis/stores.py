@@ -5,7 +5,9 @@ Stores of the settings and of a running farm are asked. Embedded stores that do 
 
 from __future__ import annotations
 
+import errno
 import importlib.util
+import os
 import secrets
 import shutil
 import socket
@@ -32,6 +34,7 @@ from farm_core.storage.disk_space import check_temporary_room, reserve_bytes
 from farm_core.storage.port import StorageUnavailable
 
 FREE_BYTES_LEAST = 2_000_000_000
+FREE_SPACE = "Free space on its disk. It goes on by itself."
 
 
 def store_findings(settings: Settings) -> Iterator[Finding]:
@@ -54,7 +57,8 @@ def store_findings(settings: Settings) -> Iterator[Finding]:
         except Exception as error:
             # The boundary of a check: any error of a store is a finding, and the next store is checked.
             first_line = str(error).strip().partition("\n")[0]  # some errors, such as timeouts, have no message
-            yield Finding(subject, "bad", ": ".join(filter(None, (type(error).__name__, first_line))), remedy)
+            fact = ": ".join(filter(None, (type(error).__name__, first_line)))
+            yield Finding(subject, "bad", fact, FREE_SPACE if os.strerror(errno.ENOSPC) in first_line else remedy)
     yield from _clock(settings)
     yield _disk(settings)
     yield from _temporary_files()

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from api.app_state import app_state_of
 from api.auth import session_account
 from api.dependencies import AppStateOf, Work
-from console.pages import THEME_COOKIE, THEMES, page
+from console.pages import THEME_COOKIE, THEMES, is_part, page
 from console.viewer import COOKIE, ViewerOf, check_csrf
 from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.audit.log import Actor, Role, record
@@ -107,7 +107,8 @@ async def sign_out(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form()] = 
 async def choose_theme(request: Request, theme: Annotated[str, Form()] = "system") -> Response:
     """Store the colour theme in this browser."""
     back = request.headers.get("referer", "")
-    answer = RedirectResponse(HOME if not back else _own("/" + back.split("/", 3)[-1]), 303)
+    target = HOME if not back else _own("/" + back.split("/", 3)[-1])
+    answer = Response(status_code=204) if is_part(request) else RedirectResponse(target, 303)
     if theme in THEMES:
         answer.set_cookie(THEME_COOKIE, theme, _YEAR_SECONDS, path="/console", samesite="strict", httponly=True)
     return answer

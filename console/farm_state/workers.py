@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.controls.workers import drained_nodes
+from farm_core.controls.workers import drained_nodes, state_of
 from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.status import TaskStatus
-from farm_core.jobs.workers import LIVE_SECONDS
 
 STATE_WORDS = {
     "live": "takes work", "busy": "renders", "drained": "drained: finishes what it holds and takes nothing new",

@@ -13,7 +13,7 @@
 //   files.js     files chosen or dropped on a page
 //   imports.js   import of a project, with the progress of its upload
 //   entered.js   fields changed before the scripts were loaded, and forms that were not accepted
-//   controls.js  tabs, copying, forms, keys, two videos side by side
+//   controls.js  tabs, copying, forms, colours, keys, two videos side by side
 //   batch/       table of a template's values, loaded by its page
 //   playground/  playground of a template, loaded by its page
 "use strict";

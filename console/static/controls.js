@@ -1,5 +1,6 @@
-// Controls of pages: tabs, copying, forms, keys, two videos side by side.
+// Controls of pages: tabs, copying, forms, colours, keys, two videos side by side.
 import { all, isNew, later, notify, onArrival } from "./page.js";
+import { reasonOf, send } from "./requests.js";
 
 // ---- Code: tabs and copying ----
 onArrival((root) => {
@@ -124,6 +125,17 @@ document.addEventListener("submit", (event) => {
 }, true);
 // A choice that sends its form. It is put back where it was not sent and on Back: browsers ignore the choice of the same file again.
 document.addEventListener("change", (event) => { if (event.target.matches("[data-submit]")) event.target.form.requestSubmit(); });
+
+// ---- Colours: the page stays, with what was entered in it ----
+document.addEventListener("submit", async (event) => {
+  if (!event.target.matches(".themes")) return;
+  event.preventDefault();
+  const theme = event.submitter.value;
+  document.documentElement.dataset.theme = theme;
+  for (const one of all(".themes button")) one.setAttribute("aria-pressed", one.value === theme);
+  const answer = await send("/console/theme", new URLSearchParams({ theme }));
+  notify("theme", answer?.ok ? "" : await reasonOf(answer, "Other pages keep the former colours."));
+}, true);
 
 // ---- Keys: / searches ----
 document.addEventListener("keydown", (event) => {

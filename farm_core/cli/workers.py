@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import select
@@ -19,14 +19,13 @@ from farm_core.cli.acting import CommandRefused, add_yes_argument, command_line_
 from farm_core.cli.argument_types import duration
 from farm_core.cli.listing import Listing
 from farm_core.controls import workers as controls
-from farm_core.controls.workers import WorkerTarget
+from farm_core.controls.workers import WorkerTarget, state_of
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.jobs import speed
 from farm_core.jobs.models import Job, Task, Worker
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.status import TaskStatus
-from farm_core.jobs.workers import LIVE_SECONDS
 from farm_core.progress.reader import ProgressReader
 
 ACTIONS: Final = ("drain", "resume", "restart", "quarantine")
@@ -63,7 +62,7 @@ async def _report_live(database: Database) -> int:
     async with database.work() as session:
         now = await postgres_clock.now(session)
         drained = frozenset(await controls.drained_nodes(session))
-        states = {_state(worker, now, drained) for worker in await session.scalars(select(Worker))}
+        states = {state_of(worker, now, drained) for worker in await session.scalars(select(Worker))}
     if "live" in states:
         return 0
     if states <= {"gone"}:
@@ -130,25 +129,15 @@ async def _workers(database: Database, progress: ProgressReader) -> Listing:
         "frames",
         "failures",
     )
-    for worker in sorted(workers, key=lambda worker: _state(worker, now) == "gone"):
+    for worker in sorted(workers, key=lambda worker: state_of(worker, now, drained) == "gone"):
         orders = [entry for entry in tasks if entry[0].worker == worker.id]
         left = speed.seconds_left(orders[0][1], percents[orders[0][1].id], now) if orders else None
         table.add_row(
-            worker.id, _state(worker, now, drained), _held(task for task, _ in orders), screen.span(left),
+            worker.id, state_of(worker, now, drained), _held(task for task, _ in orders), screen.span(left),
             f"{rates.get(worker.id, 0):.1f}", worker.node, worker.device, worker.encoder, f"{worker.memory_bytes / 1e6:.0f} MB",
             "" if worker.disk_free_bytes is None else f"{worker.disk_free_bytes / 1e9:.1f} GB", str(worker.frames_done), str(worker.failures),
         )  # fmt: skip
     return table
-
-
-def _state(worker: Worker, now: datetime, drained_nodes: frozenset[str] = frozenset()) -> str:
-    if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
-        return "gone"
-    if worker.restart_requested_at is not None:
-        return "restarting"
-    if worker.drained_at is not None or worker.node in drained_nodes:
-        return "drained"
-    return "quarantined" if worker.quarantined_until is not None and worker.quarantined_until > now else "live"
 
 
 def _held(tasks: Iterable[Task]) -> str:

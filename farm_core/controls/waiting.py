@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -68,7 +69,17 @@ async def waits_for(
         return Wait.NO_WORKER
     errors = {task.error for task in tasks if task.status == TaskStatus.pending and task.not_before is not None}
     found = (wait for wait, error in _LAST_ERRORS.items() if error in errors)
-    return next(found, Wait.BUSY_WORKERS)
+    return next(found, Wait.STORAGE if await asyncio.to_thread(_is_full, storage) else Wait.BUSY_WORKERS)
+
+
+def _is_full(storage: Storage) -> bool:
+    """Return True if the storage's disk is full: workers then take no tasks. Buckets have no disk, and are not asked."""
+    try:
+        if storage.reserve_in_use():
+            storage.check()
+    except StorageUnavailable:
+        return True
+    return False
 
 
 _LAST_ERRORS: Final = {Wait.STORAGE: STORAGE_AWAY, Wait.DISK: DISK_RESERVED}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -16,6 +16,7 @@ from farm_core.controls.errors import NoSuchTarget
 from farm_core.jobs.control_models import DrainedNode
 from farm_core.jobs.models import Worker
 from farm_core.jobs.repository import notify
+from farm_core.jobs.workers import LIVE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,17 @@ class WorkerTarget:
     def condition(self) -> ColumnElement[bool]:
         """Return the SQL condition that selects the rows of `workers`."""
         return col(Worker.id) == self.worker if self.worker is not None else col(Worker.node) == self.node
+
+
+def state_of(worker: Worker, now: datetime, nodes: Collection[str]) -> str:
+    """Return the most important state in one word. `nodes` are drained nodes, which includes their future workers."""
+    if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
+        return "gone"
+    if worker.quarantined_until is not None and worker.quarantined_until > now:
+        return "quarantined"
+    if worker.restart_requested_at is not None:
+        return "restarting"
+    return "drained" if worker.drained_at is not None or worker.node in nodes else "live"
 
 
 async def drain(session: AsyncSession, actor: Actor, target: WorkerTarget) -> Sequence[str]:

@@ -161,17 +161,22 @@ def test_back_after_the_render_of_a_table_shows_the_table(designer: Person, wind
     expect(page.locator("#table")).to_have_value("headline\none\ntwo")
 
 
-@pytest.mark.parametrize("leave", ["reload", "theme"])
-def test_a_page_that_shows_a_new_key_is_left_without_another_key(designer: Person, window: Window, leave: str) -> None:
+def test_a_page_that_shows_a_new_key_changes_its_colours_and_is_left_without_another_key(
+    designer: Person, window: Window
+) -> None:
     page = window(designer)
     page.goto(f"{designer.origin}/console/account")
-    page.fill("[name=name]", f"left by {leave}")
+    page.fill("[name=name]", "left by reload")
     page.click("button:has-text('Create the key')")
     expect(page.locator(".secret")).to_be_visible()
     page.wait_for_load_state()  # a person sees the page once its scripts have run
-    page.reload() if leave == "reload" else page.click(".side:visible >> text=Dark")
+    page.click(".side:visible >> text=Dark")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator(".secret")).to_be_visible()
+    page.reload()
     expect(page).to_have_url(f"{designer.origin}/console/account")
-    expect(page.locator("tbody tr", has_text=f"left by {leave}")).to_have_count(1)
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("tbody tr", has_text="left by reload")).to_have_count(1)
 
 
 def test_a_render_of_a_deleted_template_has_its_name_and_no_dead_link(designer: Person) -> None:

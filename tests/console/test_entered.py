@@ -158,3 +158,19 @@ def test_nothing_that_was_entered_stays_in_a_tab_that_signs_out(world: World, wi
         page.wait_for_url("**/sign-in")
         kept = page.evaluate("() => Object.keys(sessionStorage)")
         assert [key for key in kept if not key.startswith("htmx-current-path")] == []
+
+
+def test_other_colours_on_the_page_of_a_refusal_lose_nothing(designer: Person, window: Window) -> None:
+    template = text_template(designer.api)
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template}")
+    page.get_by_text("Rename", exact=True).click()
+    page.fill("#name", "Second")
+    assert designer.post(f"/templates/{template}/name", name="First").status_code == 303
+    page.get_by_role("button", name="Save the name").click()
+    expect(page.locator("[data-refused]")).to_be_visible()
+    with page.expect_response("**/theme"):
+        page.click(".side:visible >> text=Dark")
+    page.get_by_role("link", name="Back to the page").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.locator("#name")).to_have_value("Second")

@@ -124,6 +124,20 @@ def test_a_page_is_shown_once_its_scripts_have_run(designer: Person, window: Win
     page.wait_for_function(painted)
 
 
+@pytest.mark.parametrize("script", ["console.js", "htmx-*.js", "*.js"])
+def test_a_page_whose_script_never_arrives_is_shown_and_works_without_it(
+    designer: Person, window: Window, script: str
+) -> None:
+    page = window(designer)
+    scripts = HeldAnswers(page, f"**/{script}")
+    page.goto(f"{designer.origin}/console/templates", wait_until="commit")
+    scripts.wait()
+    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+    scripts.pass_on()
+    page.locator(".side:visible").get_by_role("link", name="Renders").click(no_wait_after=True)
+    page.wait_for_url("**/renders", wait_until="commit")
+
+
 @pytest.mark.parametrize("script", ["console.js", "entered.js", "htmx-*.js", "playground.js", "*.js"])
 def test_a_page_whose_script_cannot_be_loaded_is_shown(designer: Person, window: Window, script: str) -> None:
     page = window(designer)
