@@ -13,6 +13,8 @@ from sqlmodel import col
 
 from cluster.diagnosis.finding import Finding
 from farm_core import running
+from farm_core.accounts.models import Account
+from farm_core.accounts.plans import limits_of
 from farm_core.cli.connection import on_database
 from farm_core.cli.screen import span
 from farm_core.controls import queues
@@ -27,6 +29,8 @@ OLD_SECONDS: Final = 300
 """Wait of a queued job above which the doctor says who fills the queue."""
 FAILED_SHARE: Final = 0.2
 FAILED_LEAST: Final = 5
+ACCOUNTS_MAX: Final = 1000
+NAMED_MAX: Final = 5
 _LAST_HOUR: Final = timedelta(hours=1)
 
 _ENDED: Final = text(
@@ -49,6 +53,8 @@ class _State:
     queue: Sequence[Any]
     ended: Any
     dropped: int
+    unlimited: Sequence[str]
+    """Names of accounts without `maxStorageBytes`, beside operators."""
 
 
 def farm_findings(settings: Settings) -> Iterator[Finding]:
@@ -65,6 +71,8 @@ def farm_findings(settings: Settings) -> Iterator[Finding]:
     yield _queue(state)
     yield from _failures(state)
     yield from _webhooks(state)
+    if settings.s3_bucket is not None:
+        yield from _bucket(state)
 
 
 async def _read(database: Database) -> _State:
@@ -76,7 +84,9 @@ async def _read(database: Database) -> _State:
         queue = await execute(session, "queue_by_account")
         ended = (await session.execute(_ENDED, {"since": now - _LAST_HOUR})).one()
         dropped = int(await session.scalar(_DROPPED, {"since": now - _LAST_HOUR}) or 0)
-        return _State(now, workers, await queues.paused_since(session), queue, ended, dropped)
+        owners = select(Account).where(col(Account.operator).is_(False)).order_by(col(Account.name)).limit(ACCOUNTS_MAX)
+        unlimited = [one.name for one in await session.scalars(owners) if limits_of(one).max_storage_bytes is None]
+        return _State(now, workers, await queues.paused_since(session), queue, ended, dropped, unlimited)
 
 
 def _workers(state: _State) -> Finding:
@@ -123,3 +133,13 @@ def _webhooks(state: _State) -> Iterator[Finding]:
         yield Finding(
             "webhooks", "poor", fact, "./farm webhooks has the receivers' answers; --again JOB posts one again"
         )
+
+
+def _bucket(state: _State) -> Iterator[Finding]:
+    """Name accounts that can fill the bucket, whose free space the farm does not know."""
+    if state.unlimited:
+        more = f" and {len(state.unlimited) - NAMED_MAX} more" if len(state.unlimited) > NAMED_MAX else ""
+        fact = (
+            f"a bucket has no reserve, and these accounts have no limit: {', '.join(state.unlimited[:NAMED_MAX])}{more}"
+        )
+        yield Finding("storage", "poor", fact, "./farm account set NAME --limit maxStorageBytes=20000000000")

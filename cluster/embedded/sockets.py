@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ PATH_BYTES_MAX: Final = 60
 
 PREFIX: Final = "farm-"
 """Prefix of the names of socket folders and sockets, before the user's id."""
+ABANDONED_SECONDS: Final = 3600
+"""Age of an empty folder that no start of a server is about to use."""
 _SERVED: Final = "data"
 """Link from a socket folder to its data folder."""
 
@@ -43,9 +46,12 @@ def remove(folder: Path) -> None:
 
 
 def remove_left(parent: Path) -> None:
-    """Remove this user's socket folders whose data folder has gone, with the sockets of killed servers."""
+    """Remove this user's socket folders whose data folder has gone, with the sockets of killed servers, and empty ones."""
     for folder in parent.glob(f"{PREFIX}{os.geteuid()}-*"):
         served = folder / _SERVED
+        with suppress(OSError):  # it has contents, or is a socket
+            if not served.is_symlink() and time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+                folder.rmdir()
         if served.is_symlink() and not os.path.exists(served):  # noqa: PTH110 - Path.exists raises for folders of others
             _remove_dead(folder)
             remove(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,6 +59,21 @@ class Findings:
     document: bytes = b""
     has_media: bool = True
     fault: str | None = None
+
+
+def stored(found: Findings, asked: str) -> bytes:
+    """Return the findings about the composition `asked` for storage, without the document and the preview frame."""
+    values = asdict(replace(found, document=b"", picture=b""))
+    return orjson.dumps({"asked": asked, "found": {name: value for name, value in values.items() if value != b""}})
+
+
+def read(data: bytes, asked: str, name: str) -> Findings | None:
+    """Return stored findings with a name, or None if they are about another composition."""
+    kept = orjson.loads(data)
+    if kept["asked"] != asked:
+        return None
+    found = Findings(**kept["found"] | {"fields": fields_from(kept["found"]["fields"])})
+    return replace(found, name=name.strip() or found.composition)
 
 
 async def findings(state: AppState, account_id: str, path: Path, name: str, composition_id: str | None) -> Findings:

@@ -19,7 +19,16 @@ from api.templates.schemas import NAME_LENGTH_MAX
 from api.uploads import Upload, received
 from console.library import pending
 from console.library.choice import chosen, one_line
-from console.library.findings import Findings, draw_picture, findings, import_of, publication_of, subject_of
+from console.library.findings import (
+    Findings,
+    draw_picture,
+    findings,
+    import_of,
+    publication_of,
+    read,
+    stored,
+    subject_of,
+)
 from console.pages import is_part, page
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
@@ -121,7 +130,7 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
             raise BadRequest(
                 f"This project cannot {'be imported' if former is None else 'replace the template'}. {found.fault}"
             )
-        upload_id = await _store_pending(state, viewer, upload, found)
+        upload_id = await _store_pending(state, viewer, upload, found, composition)
     query = {
         "filename": upload.filename or "project",
         "composition": composition,
@@ -139,8 +148,7 @@ async def _show(
     account_id, entered = viewer.account.id, one_line(choice.name, "name", NAME_LENGTH_MAX)
     name = entered or ("" if former is None else former.name)
     try:
-        with pending.kept(state.storage, account_id, upload_id) as path:
-            found = await findings(state, account_id, path, name, choice.composition or None)
+        found = await _found(state, account_id, upload_id, name, choice.composition)
     except NotFound:  # Back after the import, or an hour later
         return RedirectResponse("/console/templates" + (f"/{former.id}" if former else ""), 303)
     if found.fault is not None:
@@ -165,6 +173,16 @@ async def _show(
     return page(request, "library/findings.html", title=title, **values)
 
 
+async def _found(state: AppState, account_id: str, upload_id: str, name: str, composition: str) -> Findings:
+    """Return the findings about a composition of a checked upload. Examine it if it is not the one that was checked. Raises
+    NotFound."""
+    kept = await asyncio.to_thread(pending.findings, state.storage, account_id, upload_id)
+    if kept is not None and (found := read(kept, composition, name)) is not None:
+        return found
+    with pending.kept(state.storage, account_id, upload_id) as path:
+        return await findings(state, account_id, path, name, composition or None)
+
+
 async def _confirm(
     request: Request, viewer: Viewer, state: AppState, work: AsyncSession, upload_id: str, name: str,
     former: Template | None,
@@ -183,14 +201,15 @@ async def _confirm(
     return RedirectResponse(f"/console/templates/{template_id}", 303)
 
 
-async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings) -> str:
+async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings, composition: str) -> str:
     """Store the project until its import is confirmed. Return its id. Raises QuotaExceeded."""
     account_id, limit = viewer.account.id, viewer.caller.limits.max_storage_bytes
-    size = upload.bytes + len(found.document)
+    examined = stored(found, composition)
+    size = upload.bytes + len(found.document) + len(examined)
     async with state.database.reading() as reading:
         await check_storage_quota(reading, account_id, limit, size)
         await check_reserve(reading, state.storage, account_id, size)
-    upload_id = await asyncio.to_thread(pending.keep, state.storage, account_id, upload.path, found.document)
+    upload_id = await asyncio.to_thread(pending.keep, state.storage, account_id, upload.path, found.document, examined)
     async with state.database.work() as session:
         await charge(session, account_id, pending.project_key(account_id, upload_id), size, limit)
     return upload_id

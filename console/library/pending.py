@@ -17,11 +17,12 @@ GONE: Final = "This upload is gone: it was imported already, or an hour has pass
 _ID: Final = re.compile(r"imp_[0-9a-z]{20,24}")
 
 
-def keep(storage: Storage, account_id: str, path: Path, document: bytes) -> str:
-    """Store the file and its document and return their id. The scheduler deletes them after an hour."""
+def keep(storage: Storage, account_id: str, path: Path, document: bytes, findings: bytes) -> str:
+    """Store the file, its document and its findings and return their id. The scheduler deletes them after an hour."""
     upload_id = new_id("imp")
     storage.put_file(project_key(account_id, upload_id), path)
     storage.put_bytes(document_key(account_id, upload_id), document, "application/json")
+    storage.put_bytes(_findings_key(account_id, upload_id), findings, "application/json")
     return upload_id
 
 
@@ -35,6 +36,14 @@ def project_key(account_id: str, upload_id: str) -> str:
 def document_key(account_id: str, upload_id: str) -> str:
     """Return the storage key of the upload's document. Raises NotFound."""
     return f"{project_key(account_id, upload_id)}.json"
+
+
+def findings(storage: Storage, account_id: str, upload_id: str) -> bytes | None:
+    """Return the findings of the account's upload, or None if they are gone or a former release has stored it."""
+    try:
+        return storage.get_bytes(_findings_key(account_id, upload_id))
+    except ObjectMissing:
+        return None
 
 
 def keep_picture(storage: Storage, account_id: str, upload_id: str, picture: bytes) -> None:
@@ -63,10 +72,14 @@ def kept(storage: Storage, account_id: str, upload_id: str) -> Iterator[Path]:
 
 
 def forget(storage: Storage, account_id: str, upload_id: str) -> None:
-    """Delete the account's file, its document and its preview frame, if they exist."""
-    for key in (project_key, document_key, _picture_key):
+    """Delete the account's file, its document, its findings and its preview frame, if they exist."""
+    for key in (project_key, document_key, _findings_key, _picture_key):
         storage.delete(key(account_id, upload_id))
 
 
 def _picture_key(account_id: str, upload_id: str) -> str:
     return f"{project_key(account_id, upload_id)}.jpg"
+
+
+def _findings_key(account_id: str, upload_id: str) -> str:
+    return f"{project_key(account_id, upload_id)}.findings.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,7 +25,7 @@ from console.viewer import ViewerOf
 from farm_core.batches import repository
 from farm_core.batches.models import Batch
 from farm_core.errors import BadRequest
-from farm_core.jobs.models import Job
+from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.status import JobStatus
 from farm_core.templates.models import Template
 
@@ -101,7 +102,7 @@ async def _files(session: AsyncSession, table: TableRenders) -> tuple[list[ZipFi
     wanted = select(*columns).where(col(Job.batch_id) == table.id).order_by(col(Job.batch_index))
     rows: list[Any] = list(await session.execute(wanted))
     digits = len(str(max((line for *_, line, _ in rows), default=0)))
-    files, left_out, names = [], [], set[str]()
+    files, left_out, names = list[ZipFile](), list[tuple[int, str, str]](), set[str]()
     for job_id, status, key, ended, line, texts in rows:
         if status == JobStatus.completed and key is not None:
             name = numbered_name(line, digits, texts or table.template.name, key)
@@ -110,5 +111,14 @@ async def _files(session: AsyncSession, table: TableRenders) -> tuple[list[ZipFi
             names.add(name)
             files.append(ZipFile(name, key, ended))
         else:
-            left_out.append(f"Line {line} ({job_id}): {FILE_GONE if status == JobStatus.completed else status}")
-    return files, left_out
+            left_out.append((line, job_id, FILE_GONE if status == JobStatus.completed else status))
+    former = await _former(session, [job_id for _, job_id, _ in left_out])
+    named = [f"Line {line} ({job_id}{former.get(job_id, '')}): {reason}" for line, job_id, reason in left_out]
+    return files, named
+
+
+async def _former(session: AsyncSession, job_ids: Sequence[str]) -> dict[str, str]:
+    """Return the former render of each retried one, as words, by the id of the retry."""
+    events = select(JobEvent).where(col(JobEvent.job_id).in_(job_ids), col(JobEvent.event) == "create")
+    found = {one.job_id: one.detail.get("again") for one in await session.scalars(events) if one.detail}
+    return {job_id: f", which retries {former}" for job_id, former in found.items() if former}

@@ -38,7 +38,7 @@ async def _list(database: Database, arguments: argparse.Namespace) -> Listing:
         entries = await log.page(
             session, limit=arguments.limit, action=arguments.action, target=arguments.target, who=arguments.who
         )
-    table = Listing("at", "who", "role", "action", "target", "detail")
+    table = Listing("at", "who", "role", "action", "target", "detail", empty="No entry matches.")
     for entry in entries:
         table.add_row(
             entry.at.strftime("%Y-%m-%d %H:%M:%S"), entry.who, entry.role, entry.action, entry.target,

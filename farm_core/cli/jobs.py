@@ -122,7 +122,9 @@ async def _jobs(session: AsyncSession, now: datetime, arguments: argparse.Namesp
 
 
 def _listed(jobs: Sequence[tuple[Job, str]], percents: Mapping[str, float], now: datetime) -> Listing:
-    table = Listing("job", "account", "status", "progress", "left", "frames", "took", "created", "error")
+    table = Listing(
+        "job", "account", "status", "progress", "left", "frames", "took", "created", "error", empty="No job matches."
+    )
     for job, account in jobs:
         took = "" if job.render_duration_ms is None else f"{job.render_duration_ms / 1000:.1f} s"
         table.add_row(

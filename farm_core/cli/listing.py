@@ -12,8 +12,9 @@ from rich.table import Table
 class Listing:
     """Table of named columns. On a narrow terminal, each row becomes a block of lines without its empty cells."""
 
-    def __init__(self, *names: str) -> None:
-        self._names = names
+    def __init__(self, *names: str, empty: str = "") -> None:
+        """Set the names of the columns, and a sentence to print instead of a table without rows."""
+        self._names, self._empty = names, empty
         self._rows: list[Sequence[str]] = []
 
     def add_row(self, *cells: str) -> None:
@@ -21,6 +22,9 @@ class Listing:
         self._rows.append(cells)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not self._rows and self._empty:
+            yield self._empty
+            return
         table = self._table()
         if Measurement.get(console, options.update(max_width=10_000), table).minimum <= options.max_width:
             yield table

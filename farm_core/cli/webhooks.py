@@ -48,7 +48,7 @@ async def _deliveries(database: Database, arguments: argparse.Namespace) -> List
     async with database.work() as session:
         deliveries = list((await session.execute(wanted)).scalars())
         now = await postgres_clock.now(session)
-    table = Listing("job", "status", "next", "url", "attempts")
+    table = Listing("job", "status", "next", "url", "attempts", empty="No webhook matches.")
     for delivery in deliveries:
         attempts = ", ".join(str(one.get("status") or one.get("error") or "begun") for one in delivery.attempts)
         table.add_row(delivery.job_id, delivery.status, _next(delivery, now), delivery.url, attempts)

@@ -177,6 +177,9 @@ def test_the_sockets_of_a_server_that_was_killed_itself_go_with_its_data_folder(
     shutil.rmtree(tmp_path / ("long" * 40))
     (left,) = temporary.iterdir()
     assert any(path.is_socket() for path in left.iterdir())
+    empty = temporary / f"farm-{os.geteuid()}-0123456789abcdef"
+    empty.mkdir()
+    os.utime(empty, (0, 0))
     postgres.start(tmp_path / "other").stop()
     temporary.rmdir()
 

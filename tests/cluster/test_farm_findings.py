@@ -8,6 +8,7 @@ import pytest
 
 from cluster.diagnosis.farm import farm_findings
 from cluster.diagnosis.finding import Finding
+from farm_core.accounts.models import Account
 from farm_core.controls import queues, workers
 from farm_core.controls.workers import WorkerTarget
 from farm_core.db.columns import utc_now
@@ -20,8 +21,9 @@ from tests.farm_core.controls.test_controls import ACTOR, Farm, on_a_farm
 pytestmark = pytest.mark.service
 
 
-def findings(database_url: str) -> dict[str, Finding]:
-    return {found.subject: found for found in farm_findings(Settings(database_url=database_url))}
+def findings(database_url: str, s3_bucket: str | None = None) -> dict[str, Finding]:
+    settings = Settings(database_url=database_url, s3_bucket=s3_bucket)
+    return {found.subject: found for found in farm_findings(settings)}
 
 
 async def _add_workers(farm: Farm, *names: str) -> None:
@@ -44,7 +46,10 @@ def test_a_farm_that_works_has_nothing_to_mend(database_url: str) -> None:
 
 
 def test_no_worker_is_a_reason_to_mend_the_farm(database_url: str) -> None:
-    on_a_farm(database_url, lambda farm: farm.add("ada", "fresh"))
+    async def body(farm: Farm) -> None:
+        await farm.add("ada", "fresh")
+
+    on_a_farm(database_url, body)
     assert findings(database_url)["workers"].grade == "bad"
 
 
@@ -80,3 +85,18 @@ def test_a_paused_queue_is_named_with_the_command_that_resumes_it(database_url: 
     found = findings(database_url)["queue"]
     assert (found.grade, found.remedy) == ("poor", "./farm queue resume")
     assert "paused since" in found.fact
+
+
+def test_accounts_that_can_fill_a_bucket_are_named(database_url: str) -> None:
+    async def body(farm: Farm) -> None:
+        async with farm.database.work() as session:
+            ada = await session.get_one(Account, farm.accounts["ada"].id)
+            ada.plan, ada.max_storage_bytes = "unlimited", None
+            bob = await session.get_one(Account, farm.accounts["bob"].id)
+            bob.plan, bob.max_storage_bytes = "unlimited", 10**9
+
+    on_a_farm(database_url, body)
+    assert "storage" not in findings(database_url)
+    found = findings(database_url, s3_bucket="videos")["storage"]
+    assert found.fact == "a bucket has no reserve, and these accounts have no limit: ada"
+    assert "maxStorageBytes" in found.remedy

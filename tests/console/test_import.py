@@ -13,6 +13,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from console.library import pending
+from farm_core.storage.choice import storage_of
 from motion.errors import PropertyRefused
 from scheduler.ports import StillAssignment
 from tests.api.world import bundle, document, layer, template_body, text_template
@@ -59,6 +61,21 @@ def test_pictures_of_uploads_are_the_accounts_own_and_go_with_the_import(
     assert operator.get(f"{address}/picture.jpg").status_code == 404
     assert member.post(address, name="Greeting").status_code == 303
     assert member.get(f"{address}/picture.jpg").status_code == 404
+
+
+def test_a_checked_project_is_not_examined_again_for_its_page(member: Person, project: Path) -> None:
+    files = {"file": (project.name, project.read_bytes())}
+    page = member.client.post("/console/templates/import", data={"csrf": member.csrf()}, files=files).headers[
+        "location"
+    ]
+    (upload,) = set(re.findall(r"imp_\w+", page))
+    storage = storage_of(member.api.world.settings)
+    storage.put_bytes(pending.project_key(member.api.account_id, upload), b"nobody could read this project")
+    text = member.text(page.removeprefix("/console"))
+    assert all(label in text for label in ("Headline", "greeting.motion"))
+    assert member.get(f"{page.removeprefix('/console')}&composition=other").status_code == 400, (
+        "it is not what was checked"
+    )
 
 
 def test_a_form_that_is_sent_twice_at_once_imports_one_template(member: Person, project: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import re
 import zipfile
 from collections.abc import Callable
@@ -252,6 +253,8 @@ def test_retried_renders_stay_in_their_table(designer: Person, window: Callable[
     expect(page.locator("#results tbody tr")).to_have_count(2)
     again = items(designer, batch)[1]["jobId"]
     assert again != jobs[1]
+    with zipfile.ZipFile(io.BytesIO(designer.get(f"/renders/tables/{batch}/videos.zip").content)) as archive:
+        assert f"Line 3 ({again}, which retries {jobs[1]}): queued" in archive.read("Not in this zip.txt").decode()
     complete(designer, again, b"second")
     page.reload()
     expect(page.locator("#table")).to_contain_text("All 2 videos are finished")

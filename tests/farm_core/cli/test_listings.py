@@ -141,6 +141,11 @@ def test_nothing_is_cut_off_on_a_narrow_terminal(
     assert {"workers": "render-1", "queue": "studio"}.get(words[0], "job_half") in printed
 
 
+def test_a_list_without_entries_says_so(output_of: OutputOf) -> None:
+    assert output_of("jobs", "--status", "failed") == "No job matches.\n"
+    assert output_of("webhooks", "--status", "dropped") == "No webhook matches.\n"
+
+
 def test_one_job_names_its_account_as_the_list_does(output_of: OutputOf) -> None:
     assert row(output_of("jobs", "job_half"), "job_half")[1] == "studio"
 
