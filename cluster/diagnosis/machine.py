@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shlex
 import shutil
 import subprocess
@@ -32,6 +33,8 @@ from gpu_renderer.opengl.painter import SAMPLES, Painter
 SQUARE = Region(0, 0, 16, 16)
 CORES_PER_WORKER = 2
 """Cores per worker on a GPU without NVENC. On an H200 with 16 cores, 8 workers were 3.9 times as fast as one."""
+OPEN_FILES = 4096
+"""Open files that suffice for 1,900 connections of an API process, and for a scheduler that fetches the media of many accounts."""
 KERNELS = (
     "The native kernels make drawing without a GPU faster. In the checkout: "
     f"{shlex.quote(sys.executable)} -m pip install --no-deps ./native, then see its message."
@@ -49,6 +52,7 @@ def machine_findings(settings: Settings) -> Iterator[Finding]:
     """Yield the findings about the machine itself."""
     machine = this_machine()
     yield _size(machine, settings)
+    yield from _open_files()
     gpus = nvidia_gpus()
     yield from _gpus(gpus)
     yield from _drawing(settings, gpus)
@@ -68,6 +72,17 @@ def _size(machine: Machine, settings: Settings) -> Finding:
     except (TooLittleMemory, TooFewThreads) as refusal:
         return Finding("machine", "bad", fact, str(refusal))
     return Finding("machine", "good", fact)
+
+
+def _open_files() -> Iterator[Finding]:
+    """Report a limit of open files below which the API accepts fewer connections."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if limit != resource.RLIM_INFINITY and limit < OPEN_FILES:
+        remedy = (
+            "The API accepts few connections at once. Raise the limit: `ulimit -Hn` of the user, `--ulimit nofile` of the container, or "
+            f"`LimitNOFILE` of the unit, to {OPEN_FILES}."
+        )
+        yield Finding("machine", "poor", f"a process can open {limit} files", remedy)
 
 
 def nvidia_gpus() -> list[str]:

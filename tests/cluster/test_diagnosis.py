@@ -41,6 +41,17 @@ def test_the_doctor_says_that_the_farm_may_have_too_few_threads() -> None:
     assert done.stdout.startswith("bad 100 processes and threads are too few: the farm needs 260"), done.stderr
 
 
+def test_the_doctor_says_that_a_process_can_open_few_files() -> None:
+    program = (
+        "from cluster.diagnosis.machine import machine_findings; from farm_core.settings import Settings; "
+        "found = machine_findings(Settings()); next(found); one = next(found); print(one.grade, one.fact, one.remedy)"
+    )
+    command = ["prlimit", "--nofile=256", sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("poor a process can open 256 files"), done.stderr
+    assert "ulimit -Hn" in done.stdout
+
+
 def test_the_doctor_finds_that_what_is_drawn_comes_back_in_its_colours() -> None:
     findings = {finding.subject: finding for finding in machine_findings(Settings())}
     assert findings["colours"].grade == "good"
