@@ -37,23 +37,14 @@ async def workers(session: AsyncSession, now: datetime) -> list[ShownWorker]:
     for task, job in (await session.execute(leased.order_by(col(Task.created_at), col(Task.index)))).all():
         found.setdefault(task.worker or "", []).append((task, job))
     nodes = frozenset(await drained_nodes(session))
-    shown = [
-        ShownWorker(one, state_of(one, now, nodes, busy=bool(found.get(one.id))), found.get(one.id, [])) for one in rows
-    ]
+    shown = [ShownWorker(one, _state(one, now, nodes, found.get(one.id)), found.get(one.id, [])) for one in rows]
     return sorted(shown, key=lambda one: (one.worker.node, one.state == "gone"))
 
 
-def state_of(worker: Worker, now: datetime, nodes: Collection[str], *, busy: bool) -> str:
-    """Return the most important state in one word. `nodes` are drained nodes, which includes their future workers."""
-    if worker.seen_at <= now - timedelta(seconds=LIVE_SECONDS):
-        return "gone"
-    if worker.quarantined_until is not None and worker.quarantined_until > now:
-        return "quarantined"
-    if worker.restart_requested_at is not None:
-        return "restarting"
-    if worker.drained_at is not None or worker.node in nodes:
-        return "drained"
-    return "busy" if busy else "live"
+def _state(worker: Worker, now: datetime, nodes: Collection[str], tasks: Collection[object] | None) -> str:
+    """Return the state in one word. A live worker with tasks is busy."""
+    state = state_of(worker, now, nodes)
+    return "busy" if state == "live" and tasks else state
 
 
 def counts(shown: Sequence[ShownWorker]) -> Mapping[str, int]:

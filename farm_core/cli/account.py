@@ -31,6 +31,7 @@ from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.queue_models import AccountQueue
 from farm_core.ids import new_id
+from farm_core.long_steps import reporting
 from farm_core.storage.choice import storage_of
 from farm_core.usage import repository as usage
 from farm_core.usage.period import MS_PER_MINUTE
