@@ -220,9 +220,11 @@ CROSS JOIN LATERAL (
 -- end_jobs --
 -- End jobs, each only if its state and the given tokens allow it, with everything that belongs to its end: the assembly
 -- is done, the webhook is due, the account's month is charged. A job without a row in the result was ended by another
--- process.
-WITH wanted AS (
-    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
+-- process. Each detail is parsed once.
+WITH wanted AS MATERIALIZED (
+    SELECT job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, CAST(detail AS jsonb) AS detail, delivery_id,
+        warnings, percent, video_bytes
+    FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
         CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
         CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
         CAST(:warnings AS text[]), CAST(:percents AS float8[]), CAST(:video_bytes AS bigint[]))
@@ -239,7 +241,7 @@ WITH wanted AS (
     WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
 ), joined AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
-        report = CAST(leased.detail AS jsonb)
+        report = leased.detail
     FROM leased WHERE tasks.id = leased.id
     RETURNING tasks.job_id
 ), ended AS (
@@ -256,8 +258,8 @@ WITH wanted AS (
                 UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
                     THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
                 WHERE drawn.job_id = jobs.id AND drawn.kind = 'render'
-                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(CAST(wanted.detail AS jsonb) -> 'warnings') = 'array'
-                    THEN CAST(wanted.detail AS jsonb) -> 'warnings' ELSE '[]' END) LIMIT 200) AS noticed)) ELSE jobs.warnings END,
+                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(wanted.detail -> 'warnings') = 'array'
+                    THEN wanted.detail -> 'warnings' ELSE '[]' END) LIMIT 200) AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
     FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
@@ -266,7 +268,7 @@ WITH wanted AS (
         jobs.video_key, wanted.video_url, wanted.detail, wanted.delivery_id, wanted.video_bytes
 ), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT id, :now, CAST(:event AS text), status, CAST(detail AS jsonb) FROM ended
+    SELECT id, :now, CAST(:event AS text), status, detail FROM ended
 ), posted AS (
     INSERT INTO deliveries (id, job_id, account_id, url, body, status, attempt, due_at, attempts, created_at)
     SELECT delivery_id, id, account_id, callback_url, jsonb_build_object('jobId', id, 'status', status, 'videoUrl', video_url,
@@ -360,8 +362,9 @@ UPDATE jobs SET renderer = held.renderer FROM held WHERE jobs.id = held.id
 -- scheduler has locked are skipped.
 -- Sums are looked up row by row, whatever the statistics are. Jobs are joined as a table, because Postgres copies whole
 -- rows of a subquery. Templates are looked up only for jobs that a release before migration 0020 froze.
--- The segments of an assembly are joined as text, because json_build_object looks up types for each of them. They are read
--- in the order of their index, without a sort.
+-- The segments of an assembly are joined as text, because json_build_object looks up types for each of them. The text is not cast
+-- to json, because Postgres would parse it once more. A segment has at least one frame, so LIMIT leaves none out: with it,
+-- the planner reads them in the order of their index, whatever the statistics are, instead of sorting them.
 -- The commit does not wait for the disk. A crash of Postgres can lose the last leases: these tasks wait again, and
 -- results with the lost tokens do not count. Any later commit that waits for the disk also makes these leases durable.
 WITH quickly AS MATERIALIZED (
@@ -392,13 +395,13 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
     coalesce(held.composition_seconds, (SELECT duration_seconds FROM templates WHERE templates.id = held.template_id)) AS duration_seconds,
     CASE
         WHEN tasks.kind = 'assemble' THEN (
-            SELECT CAST('[' || string_agg('{"firstFrame":' || done.first_frame || ',"frames":' || done.frame_count
+            SELECT '[' || string_agg('{"firstFrame":' || done.first_frame || ',"frames":' || done.frame_count
                 || ',"key":' || coalesce(CAST(to_json(done.segment_key) AS text), 'null')
                 || ',"cached":' || coalesce(done.report ->> 'cached', 'false')
-                || ',"stagesMs":' || coalesce(done.report ->> 'stages_ms', '{}') || '}', ',') || ']' AS json)
+                || ',"stagesMs":' || coalesce(done.report ->> 'stages_ms', '{}') || '}', ',') || ']'
             FROM (
                 SELECT first_frame, frame_count, segment_key, report FROM tasks
-                WHERE tasks.job_id = held.id AND tasks.kind = 'render' ORDER BY tasks.index OFFSET 0
+                WHERE tasks.job_id = held.id AND tasks.kind = 'render' ORDER BY tasks.index LIMIT held.frame_count
             ) AS done
         )
     END AS segments
@@ -428,9 +431,10 @@ SELECT lease_token FROM mine
 -- finish_tasks --
 -- Accept rendered segments, add them to the cache, and reset the failures of their workers. A task without a row in the
 -- result had lost its lease: its result is discarded, although the segment stays in storage. The tokens are hidden in a
--- subquery as in `same_results`.
-WITH ended AS (
-    SELECT * FROM unnest((SELECT CAST(:tokens AS text[])), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
+-- subquery as in `same_results`. Each report is parsed once. Only a cached segment is looked up, for its warnings.
+WITH ended AS MATERIALIZED (
+    SELECT token, segment_key, bytes, CAST(report AS jsonb) AS report
+    FROM unnest((SELECT CAST(:tokens AS text[])), CAST(:segment_keys AS text[]), CAST(:sizes AS bigint[]), CAST(:reports AS text[]))
         AS ended(token, segment_key, bytes, report)
 ), held AS MATERIALIZED (
     SELECT leased.id, ended.* FROM (SELECT * FROM ended ORDER BY substr(token, strpos(token, '.') + 1)) AS ended JOIN LATERAL (
@@ -439,15 +443,15 @@ WITH ended AS (
     ) AS leased ON leased.lease_token = ended.token
 ), finished AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
-        segment_key = held.segment_key, report = CAST(held.report AS jsonb)
-            || CASE WHEN CAST(CAST(held.report AS jsonb) -> 'cached' AS boolean)
-               THEN jsonb_build_object('warnings', coalesce(known.warnings, '[]')) ELSE '{}' END
-    FROM held LEFT JOIN segments AS known ON known.key = held.segment_key WHERE tasks.id = held.id
+        segment_key = held.segment_key, report = CASE WHEN CAST(held.report -> 'cached' AS boolean)
+            THEN held.report || jsonb_build_object('warnings', coalesce((SELECT warnings FROM segments WHERE key = held.segment_key), '[]'))
+            ELSE held.report END
+    FROM held WHERE tasks.id = held.id
     RETURNING held.token
 ), used AS (
     INSERT INTO segments (key, bytes, used_at, warnings)
-    SELECT DISTINCT ON (segment_key) segment_key, bytes, CAST(:now AS timestamptz), nullif(CAST(report AS jsonb) -> 'warnings', '[]')
-    FROM ended ORDER BY segment_key, CAST(CAST(report AS jsonb) -> 'cached' AS boolean)
+    SELECT DISTINCT ON (segment_key) segment_key, bytes, CAST(:now AS timestamptz), nullif(report -> 'warnings', '[]')
+    FROM ended ORDER BY segment_key, CAST(report -> 'cached' AS boolean)
     ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at, bytes = excluded.bytes,
         warnings = coalesce(excluded.warnings, segments.warnings)
 ), praised AS (

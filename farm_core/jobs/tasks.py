@@ -183,7 +183,13 @@ async def lease_tasks(transaction: Transaction, now: datetime, leases: Sequence[
         "renderers": [lease.renderer for lease in leases],
     }
     values = {"now": now, "lease_seconds": LEASE_SECONDS, **columns}
-    return await execute_as(LeasedTask._make, transaction, "lease_tasks", values)
+    return await execute_as(_leased, transaction, "lease_tasks", values)
+
+
+def _leased(columns: Sequence[Any]) -> LeasedTask:
+    """Return the leased task of a row. The statement joins the segments of an assembly as a JSON text."""
+    segments = columns[-1]
+    return LeasedTask._make(columns if segments is None else (*columns[:-1], orjson.loads(segments)))
 
 
 async def renew_tasks(transaction: Transaction, now: datetime, tokens: Sequence[str]) -> set[str]:
