@@ -140,29 +140,33 @@ FROM held WHERE jobs.id = held.id AND jobs.lease_token = ANY(:tokens)
 -- From here on the job's tasks have leases, and the job needs no scheduler. Jobs without `segments` already have a
 -- video; their scheduler keeps the lease and ends them. A job without a row in the result was no longer leased.
 -- The rows of usage and then of account_queues are locked before object_charges change.
-WITH wanted AS (
-    SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]), CAST(:media AS text[]),
-        CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]), CAST(:plan_keys AS text[]), CAST(:renderers AS text[]),
-        CAST(:segments AS int[]), CAST(:composition_ids AS text[]), CAST(:composition_seconds AS float8[]))
-        AS wanted(job_id, token, document_key, media, ingest_bytes, warnings, plan_key, renderer, segments, composition_id, composition_seconds)
-), held AS (
-    SELECT jobs.id, jobs.account_id, jobs.document_key IS NULL AS fresh
-    FROM jobs JOIN wanted ON wanted.job_id = jobs.id AND wanted.token = jobs.lease_token
-    WHERE jobs.status = 'processing' ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
+-- Jobs are locked one by one, with everything that is written to them: for each relation that an update or a lock joins,
+-- Postgres copies a whole row.
+WITH held AS MATERIALIZED (
+    SELECT jobs.id, jobs.account_id, jobs.fresh, wanted.* FROM (
+        SELECT * FROM unnest(CAST(:job_ids AS text[]), CAST(:tokens AS text[]), CAST(:document_keys AS text[]), CAST(:media AS text[]),
+            CAST(:ingest_bytes AS bigint[]), CAST(:warnings AS text[]), CAST(:plan_keys AS text[]), CAST(:renderers AS text[]),
+            CAST(:segments AS int[]), CAST(:composition_ids AS text[]), CAST(:composition_seconds AS float8[]))
+            AS wanted(job_id, token, document_key, media, ingest_bytes, warnings, plan_key, renderer, segments, composition_id, composition_seconds)
+        ORDER BY job_id
+    ) AS wanted CROSS JOIN LATERAL (
+        SELECT id, account_id, lease_token, document_key IS NULL AS fresh FROM jobs
+        WHERE jobs.id = wanted.job_id AND jobs.status = 'processing' FOR NO KEY UPDATE
+    ) AS jobs WHERE jobs.lease_token = wanted.token
 ), planned AS (
     UPDATE jobs SET
-        document_key = CASE WHEN held.fresh THEN wanted.document_key ELSE jobs.document_key END,
-        media = CASE WHEN held.fresh THEN CAST(wanted.media AS jsonb) ELSE jobs.media END,
-        ingest_bytes = CASE WHEN held.fresh THEN wanted.ingest_bytes ELSE jobs.ingest_bytes END,
-        warnings = CASE WHEN held.fresh THEN CAST(wanted.warnings AS jsonb) ELSE jobs.warnings END,
-        composition_id = CASE WHEN held.fresh THEN wanted.composition_id ELSE jobs.composition_id END,
-        composition_seconds = CASE WHEN held.fresh THEN wanted.composition_seconds ELSE jobs.composition_seconds END,
-        plan_key = CASE WHEN wanted.segments IS NULL THEN jobs.plan_key ELSE wanted.plan_key END,
-        renderer = CASE WHEN wanted.segments IS NULL THEN jobs.renderer ELSE wanted.renderer END,
-        lease_token = CASE WHEN wanted.segments IS NULL THEN jobs.lease_token END,
-        lease_expires_at = CASE WHEN wanted.segments IS NULL THEN jobs.lease_expires_at END
-    FROM held JOIN wanted ON wanted.job_id = held.id WHERE jobs.id = held.id
-    RETURNING jobs.id, wanted.segments
+        document_key = CASE WHEN held.fresh THEN held.document_key ELSE jobs.document_key END,
+        media = CASE WHEN held.fresh THEN CAST(held.media AS jsonb) ELSE jobs.media END,
+        ingest_bytes = CASE WHEN held.fresh THEN held.ingest_bytes ELSE jobs.ingest_bytes END,
+        warnings = CASE WHEN held.fresh THEN CAST(held.warnings AS jsonb) ELSE jobs.warnings END,
+        composition_id = CASE WHEN held.fresh THEN held.composition_id ELSE jobs.composition_id END,
+        composition_seconds = CASE WHEN held.fresh THEN held.composition_seconds ELSE jobs.composition_seconds END,
+        plan_key = CASE WHEN held.segments IS NULL THEN jobs.plan_key ELSE held.plan_key END,
+        renderer = CASE WHEN held.segments IS NULL THEN jobs.renderer ELSE held.renderer END,
+        lease_token = CASE WHEN held.segments IS NULL THEN jobs.lease_token END,
+        lease_expires_at = CASE WHEN held.segments IS NULL THEN jobs.lease_expires_at END
+    FROM held WHERE jobs.id = held.id
+    RETURNING jobs.id, held.segments
 ), cut AS (
     INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
     SELECT planned.id || '.' || task.index, planned.id, task.index, task.kind, task.first_frame, task.frame_count,
@@ -175,8 +179,8 @@ WITH wanted AS (
     SELECT id, :now, 'plan', 'processing', jsonb_build_object('segments', segments) FROM planned WHERE segments IS NOT NULL
 ), counted AS (
     INSERT INTO usage (account_id, period, asset_bytes)
-    SELECT held.account_id, :period, sum(wanted.ingest_bytes) FROM held JOIN wanted ON wanted.job_id = held.id
-    WHERE held.fresh AND wanted.ingest_bytes > 0 GROUP BY held.account_id ORDER BY held.account_id
+    SELECT held.account_id, :period, sum(held.ingest_bytes) FROM held
+    WHERE held.fresh AND held.ingest_bytes > 0 GROUP BY held.account_id ORDER BY held.account_id
     ON CONFLICT (account_id, period) DO UPDATE SET asset_bytes = usage.asset_bytes + excluded.asset_bytes
     RETURNING account_id
 ), queues AS (
@@ -220,52 +224,57 @@ CROSS JOIN LATERAL (
 -- end_jobs --
 -- End jobs, each only if its state and the given tokens allow it, with everything that belongs to its end: the assembly
 -- is done, the webhook is due, the account's month is charged. A job without a row in the result was ended by another
--- process. Each detail is parsed once.
-WITH wanted AS MATERIALIZED (
-    SELECT job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, CAST(detail AS jsonb) AS detail, delivery_id,
-        warnings, percent, video_bytes
-    FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
-        CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
-        CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
-        CAST(:warnings AS text[]), CAST(:percents AS float8[]), CAST(:video_bytes AS bigint[]))
-        AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
-            warnings, percent, video_bytes)
-), held AS (
-    SELECT jobs.id FROM jobs JOIN wanted ON wanted.job_id = jobs.id
-    WHERE jobs.status = ANY(:sources) AND (wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token)
-    ORDER BY jobs.id FOR NO KEY UPDATE OF jobs
-), leased AS (
-    SELECT tasks.id, wanted.detail FROM held JOIN wanted ON wanted.job_id = held.id
-        JOIN tasks ON tasks.id = substr(wanted.task_token, strpos(wanted.task_token, '.') + 1)
-            AND tasks.lease_token = wanted.task_token AND tasks.job_id = held.id
-    WHERE coalesce(tasks.status = 'leased', false) ORDER BY tasks.id FOR NO KEY UPDATE OF tasks
+-- process. Each detail is parsed once. Jobs are locked as in
+-- `plan_jobs`.
+WITH held AS MATERIALIZED (
+    SELECT wanted.* FROM (
+        SELECT job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, CAST(detail AS jsonb) AS detail,
+            delivery_id, warnings, percent, video_bytes
+        FROM unnest(CAST(:job_ids AS text[]), CAST(:lease_tokens AS text[]), CAST(:task_tokens AS text[]),
+            CAST(:errors AS text[]), CAST(:video_keys AS text[]), CAST(:receipt_keys AS text[]), CAST(:video_urls AS text[]),
+            CAST(:plan_keys AS text[]), CAST(:renderers AS text[]), CAST(:details AS text[]), CAST(:delivery_ids AS text[]),
+            CAST(:warnings AS text[]), CAST(:percents AS float8[]), CAST(:video_bytes AS bigint[]))
+            AS wanted(job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, detail, delivery_id,
+                warnings, percent, video_bytes)
+        ORDER BY job_id
+    ) AS wanted CROSS JOIN LATERAL (
+        SELECT lease_token FROM jobs WHERE jobs.id = wanted.job_id AND jobs.status = ANY(:sources) FOR NO KEY UPDATE
+    ) AS jobs WHERE wanted.lease_token IS NULL OR wanted.lease_token = jobs.lease_token
+), leased AS MATERIALIZED (
+    SELECT tasks.id, assembled.detail FROM (
+        SELECT job_id, task_token, detail FROM held WHERE task_token IS NOT NULL ORDER BY substr(task_token, strpos(task_token, '.') + 1)
+    ) AS assembled CROSS JOIN LATERAL (
+        SELECT id, lease_token FROM tasks
+        WHERE tasks.id = substr(assembled.task_token, strpos(assembled.task_token, '.') + 1) AND tasks.job_id = assembled.job_id
+            AND coalesce(tasks.status = 'leased', false) FOR NO KEY UPDATE
+    ) AS tasks WHERE tasks.lease_token = assembled.task_token
 ), joined AS (
     UPDATE tasks SET status = 'done', lease_token = NULL, lease_expires_at = NULL, finished_at = :now,
         report = leased.detail
     FROM leased WHERE tasks.id = leased.id
     RETURNING tasks.job_id
 ), ended AS (
-    UPDATE jobs SET status = CAST(:after AS text), finished_at = :now, lease_token = NULL, lease_expires_at = NULL, error = wanted.error,
-        video_key = wanted.video_key, receipt_key = wanted.receipt_key,
-        plan_key = coalesce(wanted.plan_key, jobs.plan_key), renderer = coalesce(wanted.renderer, jobs.renderer),
-        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE greatest(jobs.progress, wanted.percent, least(99, 100.0 * (
+    UPDATE jobs SET status = CAST(:after AS text), finished_at = :now, lease_token = NULL, lease_expires_at = NULL, error = held.error,
+        video_key = held.video_key, receipt_key = held.receipt_key,
+        plan_key = coalesce(held.plan_key, jobs.plan_key), renderer = coalesce(held.renderer, jobs.renderer),
+        progress = CASE WHEN CAST(:after AS text) = 'completed' THEN 100 ELSE greatest(jobs.progress, held.percent, least(99, 100.0 * (
             SELECT coalesce(sum(done.frame_count), 0) FROM tasks AS done
             WHERE done.job_id = jobs.id AND done.kind = 'render' AND done.status = 'done'
         ) / jobs.frame_count)) END,
-        warnings = CASE WHEN CAST(:after AS text) = 'completed' THEN coalesce(CAST(wanted.warnings AS jsonb), (
+        warnings = CASE WHEN CAST(:after AS text) = 'completed' THEN coalesce(CAST(held.warnings AS jsonb), (
             SELECT jsonb_agg(noticed.one ORDER BY noticed.one) FROM (
                 SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(jobs.warnings) = 'array' THEN jobs.warnings ELSE '[]' END) AS one
                 UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(drawn.report -> 'warnings') = 'array'
                     THEN drawn.report -> 'warnings' ELSE '[]' END) FROM tasks AS drawn
                 WHERE drawn.job_id = jobs.id AND drawn.kind = 'render'
-                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(wanted.detail -> 'warnings') = 'array'
-                    THEN wanted.detail -> 'warnings' ELSE '[]' END) LIMIT 200) AS noticed)) ELSE jobs.warnings END,
+                UNION SELECT jsonb_array_elements(CASE WHEN jsonb_typeof(held.detail -> 'warnings') = 'array'
+                    THEN held.detail -> 'warnings' ELSE '[]' END) LIMIT 200) AS noticed)) ELSE jobs.warnings END,
         render_duration_ms = CASE WHEN CAST(:after AS text) = 'completed' THEN greatest(0, round(1000 * extract(
             epoch FROM CAST(:now AS timestamptz) - coalesce(jobs.started_at, jobs.created_at)))) END
-    FROM held JOIN wanted ON wanted.job_id = held.id LEFT JOIN joined ON joined.job_id = held.id
-    WHERE jobs.id = held.id AND (wanted.task_token IS NULL OR joined.job_id IS NOT NULL)
+    FROM held LEFT JOIN joined ON joined.job_id = held.job_id
+    WHERE jobs.id = held.job_id AND (held.task_token IS NULL OR joined.job_id IS NOT NULL)
     RETURNING jobs.id, jobs.account_id, jobs.status, jobs.error, jobs.callback_url, jobs.reserved_ms, jobs.render_duration_ms, jobs.created_at,
-        jobs.video_key, wanted.video_url, wanted.detail, wanted.delivery_id, wanted.video_bytes
+        jobs.video_key, held.video_url, held.detail, held.delivery_id, held.video_bytes
 ), recorded AS (
     INSERT INTO job_events (job_id, at, event, status, detail)
     SELECT id, :now, CAST(:event AS text), status, detail FROM ended
