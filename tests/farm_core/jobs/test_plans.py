@@ -32,6 +32,12 @@ VERSIONS: Final = """
     SELECT id, n, account_id, inputs, targets, 1, '', now() - interval '1 day', true
     FROM templates CROSS JOIN generate_series(1, 100) AS n
 """
+SCATTERED: Final = """
+    INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)
+    SELECT id || '.' || n, id, n, 'render', 0, 90, 'pending', 0, now() FROM jobs CROSS JOIN generate_series(1, 3) AS n
+    WHERE status = 'processing' ORDER BY md5(id || n)
+"""
+"""Tasks of a job that are not side by side."""
 WORKERS: Final = """
     INSERT INTO workers (id, node, renderer, device, encoder, seen_at)
     SELECT id, 'n', 'r', 'd', 'e', now() FROM jobs WHERE status = 'processing'
@@ -66,6 +72,24 @@ def test_a_check_of_former_versions_looks_up_no_job_for_restorable_ones(database
         connection.execute("VACUUM ANALYZE")
         name = "delete_template_versions"
         assert _blocks_read(connection, name, _prepared(connection, name)) < 500, "2,000 versions"
+
+
+@pytest.mark.service
+def test_a_lease_of_an_assembly_reads_its_segments_in_their_order_without_a_sort(database_url: str) -> None:
+    asyncio.run(_fill(database_url))
+    names = ["task_ids", "job_ids", "tokens", "workers", "renderers"]
+    values: dict[str, Any] = {"now": utc_now(), "lease_seconds": 15.0, **{name: ["x"] for name in names}}
+    with psycopg.Connection[tuple[Any, ...]].connect(
+        libpq_url(database_url), autocommit=True, cursor_factory=psycopg.ClientCursor
+    ) as connection:
+        connection.execute(SCATTERED.encode())
+        connection.execute("VACUUM ANALYZE")
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+        arguments = [values[parameter] for parameter in _prepared(connection, "lease_tasks")]
+        marks = ", ".join(["%s"] * len(arguments))
+        plan = [line for (line,) in connection.execute(f"EXPLAIN EXECUTE lease_tasks ({marks})".encode(), arguments)]
+    assert any("one_task_per_index" in line for line in plan), "the segments are looked up by their job"
+    assert not any("Sort" in line for line in plan), plan
 
 
 async def _fill(url: str) -> None:
