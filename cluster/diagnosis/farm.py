@@ -21,8 +21,8 @@ from farm_core.controls import queues
 from farm_core.controls.workers import drained_nodes, state_of
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database
+from farm_core.db.sql import execute
 from farm_core.jobs.models import Worker
-from farm_core.jobs.sql import execute
 from farm_core.settings import Settings
 
 OLD_SECONDS: Final = 300

@@ -58,6 +58,9 @@ SILENT_SECONDS: Final = 15.0
 WITHDRAWN_SECONDS: Final = 5.0
 """Time until a withdrawn assignment stops at its next frame."""
 
+BLAMED: Final = (FailureKind.crash, FailureKind.stall)
+"""Failures that can count against a worker."""
+
 
 class Confinement(NamedTuple):
     """Accounts that together leave one worker to others now: those named, and if `unproven`, all unproven ones."""
@@ -288,7 +291,7 @@ def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, tas
 
     Failures of confined accounts cannot: they have fewer workers, so a poisonous job would take each of those out of service.
     """
-    if kind not in (FailureKind.crash, FailureKind.stall):
+    if kind not in BLAMED:
         return False
     return not confinement(evidence, view).includes(task.assignment.account_id, is_proven=task.is_proven)
 

@@ -19,7 +19,7 @@ from farm_core.settings import Settings
 from farm_core.storage import local
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler.collector import BLAMED
+from scheduler.isolation.rules import BLAMED
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, VideoFormat
 from tests.cluster.worker.test_media_cache import segment
 from tests.patience import HANG_SECONDS
