@@ -143,6 +143,10 @@ class Contents:
         """Return the single decoded frame that a video shows, or None if it shows none or mixes several."""
         return self._attempted(source.src, lambda: self._media.shown_frame(source))
 
+    def mix_weight(self, source: VideoSource) -> float:
+        """Return the weight of the later frame of a video's frame mix, or 0 if one frame is drawn."""
+        return self._attempted(source.src, lambda: self._media.mix_weight(source)) or 0.0
+
     def mask(self, paths: Sequence[MaskPath], raster: MaskRaster) -> Pixels:
         """Return the coverage of mask paths over a box and its padding, shape (rows, columns), full if no path masks."""
         key = (tuple(paths), raster)

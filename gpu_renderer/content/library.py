@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpu_renderer.content.media.bitmaps import FILE_MAX_BYTES, bitmap_pixels, data_url_bytes, refused
-from gpu_renderer.content.media.frame_blending import bracket, mixed, moved_frame
+from gpu_renderer.content.media.frame_blending import bracket, mixed, mixed_with_alpha, moved_frame
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import Raster
@@ -75,15 +75,28 @@ class MediaLibrary:
         """Return the picture of a video layer: one frame, or a blend of two. Raises MediaUndecodable."""
         if source.blend == "none":
             return self._video_frame(source.src, source.time)
-        index = self._videos.index(source.src)
-        rate = (index.frames_per_second if index else None) or source.blend_fps
-        earlier_seconds, later_seconds, weight = bracket(source.time, rate)
+        earlier_seconds, later_seconds, weight = self._bracket(source)
         earlier = self._video_frame(source.src, earlier_seconds)
         later = self._video_frame(source.src, later_seconds) if weight else None
-        if earlier is None or later is None or earlier.pixels is later.pixels:
+        if earlier is None or later is None:
             return earlier
-        make = moved_frame if source.blend == "pixelMotion" else mixed
-        return replace(earlier, pixels=make(earlier.pixels, later.pixels, weight))
+        pair = earlier.pixels, later.pixels
+        if source.blend == "mix" and not earlier.is_opaque:
+            return replace(earlier, pixels=mixed_with_alpha(*pair, weight, source.mix_opacity))
+        if earlier.pixels is later.pixels:
+            return earlier
+        if source.blend == "mix":
+            return replace(earlier, pixels=mixed(*pair, weight, source.mix_opacity))
+        return replace(earlier, pixels=moved_frame(*pair, weight))
+
+    def mix_weight(self, source: VideoSource) -> float:
+        """Return the weight of the later frame of a frame mix, or 0 if only one frame is drawn. Raises MediaUndecodable."""
+        return 0.0 if source.blend != "mix" or self.is_picture(source.src) else self._bracket(source)[2]
+
+    def _bracket(self, source: VideoSource) -> tuple[float, float, float]:
+        """Return the times of the frames around the source's time, and the weight of the later one."""
+        index = self._videos.index(source.src)
+        return bracket(source.time, (index.frames_per_second if index else None) or source.blend_fps)
 
     def begin_run(self) -> None:
         """Begin a run of frames at another time. Without this call, frames are expected near the last ones."""

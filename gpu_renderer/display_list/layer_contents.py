@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gpu_renderer import effects
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content import masks
 from gpu_renderer.content.contents import Contents
+from gpu_renderer.content.media.frame_blending import mixed_opacity
 from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, raster_tier, supersample
 from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
@@ -98,6 +100,18 @@ class LayerContents:
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
         """Return the layer's own box, px, without padding."""
         return (1.0, 1.0) if isinstance(layer.source, LightWash) else self.rasters.box(layer.source)
+
+    def with_mix_opacity(self, step: Draw) -> Draw:
+        """Return a step of a frame mix with the opacity of both frames, one over the other (compositing.md, frame blending)."""
+        source = step.layer.source
+        weight = self.rasters.mix_weight(source) if isinstance(source, VideoSource) and source.blend == "mix" else 0.0
+        if not weight:
+            return step
+        assert isinstance(source, VideoSource), "only videos mix"
+        shown = max((sample.opacity for sample in step.samples), default=step.opacity)
+        samples = tuple(replace(sample, opacity=mixed_opacity(sample.opacity, weight)) for sample in step.samples)
+        layer = replace(step.layer, source=replace(source, mix_opacity=shown))
+        return replace(step, layer=layer, opacity=mixed_opacity(step.opacity, weight), samples=samples)
 
     def content(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Content:
         """Return the layer's paint, or None without paint, and its own box.

@@ -66,6 +66,7 @@ class _Lowering:
 
     def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:
         """Return a layer with its content and bounds. `is_smooth`: True if it is drawn with four samples a pixel."""
+        step = self.contents.with_mix_opacity(step)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
         if step.group is not None:
             group, box = lowered(step.group, self.contents), self.contents.box(step.layer)

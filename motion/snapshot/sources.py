@@ -151,6 +151,8 @@ class VideoSource:
     blend: Literal["none", "mix", "pixelMotion"] = "none"
     blend_fps: float = 30.0
     radii: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    mix_opacity: float = 1.0
+    """Opacity of the layer in a frame mix. Both frames are drawn at it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,49 @@ def bracket(seconds: float, frames_per_second: float) -> tuple[float, float, flo
     return first / frames_per_second, (first + 1) / frames_per_second, weight if weight > WEIGHT_MIN else 0.0
 
 
-def mixed(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
-    """Return the later frame at opacity `weight` over the earlier one. Both are opaque, encoded sRGB, of the same shape."""
-    light = _LINEAR[earlier[..., :3]] * np.float32(1.0 - weight) + _LINEAR[later[..., :3]] * np.float32(weight)
+def mixed_opacity(opacity: float, weight: float) -> float:
+    """Return the opacity at which a mix covers its backdrop: one frame at `opacity`, the next at `opacity` x `weight` over it."""
+    return opacity * (1.0 + weight * (1.0 - opacity)) if 0.0 < opacity < 1.0 else opacity
+
+
+def mixed(earlier: Pixels, later: Pixels, weight: float, opacity: float = 1.0) -> Pixels:
+    """Return the picture that, drawn at `mixed_opacity`, looks like the two frames drawn one over the other.
+
+    The frames are opaque, encoded sRGB, of the same shape.
+    """
+    share = np.float32(weight * opacity / mixed_opacity(opacity, weight)) if 0.0 < opacity < 1.0 else np.float32(weight)
+    light = _LINEAR[earlier[..., :3]] * (1 - share) + _LINEAR[later[..., :3]] * share
     result = np.empty_like(earlier)
-    result[..., :3] = _ENCODED[np.round(light * _STEPS).astype(np.int32)]
-    result[..., 3] = np.maximum(earlier[..., 3], later[..., 3])
+    result[..., :3] = _encoded(light)
+    result[..., 3] = 255
     return result
+
+
+def mixed_with_alpha(earlier: Pixels, later: Pixels, weight: float, opacity: float = 1.0) -> Pixels:
+    """Return the same as `mixed` for premultiplied frames with alpha."""
+    shown = opacity if 0.0 < opacity < 1.0 else 1.0
+    (below, below_alpha), (above, above_alpha) = (_light(frame) for frame in (earlier, later))
+    over, under = above_alpha * np.float32(shown * weight), below_alpha * np.float32(shown)
+    alpha = over + under * (1 - over)
+    light = (above * over + below * under * (1 - over)) / np.maximum(alpha, np.float32(1e-9))
+    covered = alpha / np.float32(mixed_opacity(shown, weight))
+    result = np.empty_like(earlier)
+    result[..., :3] = np.round(_encoded(light) * covered)
+    result[..., 3:] = np.round(covered * 255)
+    return result
+
+
+def _light(frame: Pixels) -> tuple[_Floats, _Floats]:
+    """Return the straight linear colours and the alpha, 0..1, of premultiplied pixels."""
+    alpha = frame[..., 3:].astype(np.float32)
+    straight = np.minimum(255, np.round(frame[..., :3] * (255 / np.maximum(alpha, 1)))).astype(np.uint8)
+    return _LINEAR[straight], alpha / np.float32(255)
+
+
+def _encoded(light: _Floats) -> Pixels:
+    """Return the encoded levels of linear colours."""
+    levels: Pixels = _ENCODED[np.round(light * _STEPS).astype(np.int32)]
+    return levels
 
 
 def moved_frame(earlier: Pixels, later: Pixels, weight: float) -> Pixels:
