@@ -7,11 +7,14 @@ most frames. For the commonest kind (`suits_kernels`), the kernels give the same
 
 from __future__ import annotations
 
+import struct
 import threading
 from fractions import Fraction
+from typing import Final, NamedTuple
 
 import av
 import numpy as np
+from av.sidedata.sidedata import Type as SideDataType
 
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.media.video_file import has_alpha
@@ -35,13 +38,30 @@ KERNEL_SIZE_MIN = 8
 """Minimum columns and rows for the kernels. Libswscale shortens its filters for smaller frames."""
 
 
+class Orientation(NamedTuple):
+    """How a file's display matrix turns its frames: transpose first, then mirror."""
+
+    is_transposed: bool
+    is_mirrored: bool
+    """Columns from right to left."""
+    is_flipped: bool
+    """Rows from bottom to top."""
+
+    def upright(self, pixels: Pixels) -> Pixels:
+        """Return the decoded pixels as they are shown."""
+        turned = pixels.swapaxes(0, 1) if self.is_transposed else pixels
+        return turned[:: -1 if self.is_flipped else 1, :: -1 if self.is_mirrored else 1]
+
+
+UPRIGHT: Final = Orientation(is_transposed=False, is_mirrored=False, is_flipped=False)
+
+
 class DecodedFrame:
     """A decoded frame with its samples and pixels. Pixels are converted at first use, for the whole frame or a part."""
 
     def __init__(self, frame: av.VideoFrame, scalers: Scalers) -> None:
         self._frame, self._scalers = frame, scalers
-        self._quarter_turns = round(frame.rotation / 90) % 4
-        """Counter-clockwise rotation by the file's display matrix."""
+        self._orientation = _orientation(frame)
         self._pixels: Pixels | None = None
 
     @property
@@ -88,14 +108,14 @@ class DecodedFrame:
         Encoder frames are 8-bit 4:2:0, limited range, BT.709.
         """
         frame = self._frame
-        is_fit = frame.rotation % 360 == 0 and frame.width % 4 == 0 and frame.height % 2 == 0
+        is_fit = self._orientation == UPRIGHT and frame.width % 4 == 0 and frame.height % 2 == 0
         is_limited = frame.format.name == "yuv420p" and frame.color_range != _FULL_RANGE
         return is_fit and is_limited and _matrix(frame) == "bt709"
 
     @property
     def has_plain_samples(self) -> bool:
         """Return True if the frame is upright and the kernels can convert its `samples` with `weights`."""
-        return self._quarter_turns == 0 and suits_kernels(self._frame)
+        return self._orientation == UPRIGHT and suits_kernels(self._frame)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -105,7 +125,7 @@ class DecodedFrame:
     @property
     def upright_size(self) -> tuple[int, int]:
         """Return the columns and rows of the upright pixels."""
-        return self.size if self._quarter_turns % 2 == 0 else self.size[::-1]
+        return self.size[::-1] if self._orientation.is_transposed else self.size
 
     def samples(self) -> Samples:
         """Return the planes of an 8-bit 4:2:0 frame of even size, in its own memory."""
@@ -124,8 +144,7 @@ class DecodedFrame:
             rgba = self._scalers.scaled(self._frame, None)
         if not self.is_opaque:
             rgba = premultiplied(rgba)
-        turns = self._quarter_turns
-        return rgba if turns == 0 else np.ascontiguousarray(np.rot90(rgba, turns))
+        return rgba if self._orientation == UPRIGHT else np.ascontiguousarray(self._orientation.upright(rgba))
 
     def _decoded(self, part: Region) -> Pixels | None:
         """Convert with the kernels, or return None if they do not support the frame."""
@@ -155,6 +174,17 @@ class Scalers:
         plane = converted.planes[0]
         rows = np.frombuffer(memoryview(plane), np.uint8).reshape(converted.height, plane.line_size)
         return rows[:, : converted.width * 4].reshape(converted.height, converted.width, 4)
+
+
+def _orientation(frame: av.VideoFrame) -> Orientation:
+    """Return the orientation of a frame. Its display matrix maps (x, y) to (a x + c y, b x + d y). Other angles snap to quarters."""
+    stored = frame.side_data.get(SideDataType.DISPLAYMATRIX)
+    if stored is None:
+        return UPRIGHT
+    a, b, _, c, d = struct.unpack_from("=5i", bytes(stored))
+    if abs(a) >= abs(b):
+        return Orientation(is_transposed=False, is_mirrored=a < 0, is_flipped=d < 0)
+    return Orientation(is_transposed=True, is_mirrored=c < 0, is_flipped=b < 0)
 
 
 def suits_kernels(frame: av.VideoFrame) -> bool:

@@ -177,6 +177,31 @@ def test_a_display_matrix_turns_the_picture_upright(videos: Videos, tmp_path: Pa
     assert pixels[60, 16, 0] < 15
 
 
+@pytest.mark.parametrize("mirror", [1, -1])
+@pytest.mark.parametrize(("a", "b", "c", "d"), [(1, 0, 0, 1), (0, 1, -1, 0), (-1, 0, 0, -1), (0, -1, 1, 0)])
+def test_a_display_matrix_turns_and_mirrors(
+    videos: Videos, tmp_path: Path, a: int, b: int, c: int, d: int, mirror: int
+) -> None:
+    levels = {(-1, -1): 40, (1, -1): 100, (-1, 1): 160, (1, 1): 220}
+    picture = np.zeros((32, 64, 3), np.uint8)
+    for (x, y), grey in levels.items():
+        picture[8 + 8 * y :, 16 + 16 * x :] = grey
+    with av.open(str(tmp_path / "clip.mp4"), "w") as container:
+        stream = container.add_stream("libx264", rate=25, options={"crf": "5"})
+        stream.width, stream.height, stream.pix_fmt = 64, 32, "yuv420p"
+        container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode(None))
+    a, c, one = a * mirror, c * mirror, 1 << 16
+    turn(tmp_path / "clip.mp4", (a * one, b * one, 0, c * one, d * one, 0, 0, 0, 1 << 30))
+    frame = videos.frame("clip.mp4", 0.0)
+    assert frame is not None
+    rows, columns = frame.pixels.shape[:2]
+    assert (columns, rows) == frame.upright_size == ((64, 32) if a else (32, 64))
+    for (x, y), grey in levels.items():
+        row, column = rows * (2 + b * x + d * y) // 4, columns * (2 + a * x + c * y) // 4
+        assert frame.pixels[row, column, 0] == pytest.approx(grey, abs=4)
+
+
 @pytest.mark.parametrize(
     ("tags", "size", "red"),
     [
