@@ -20,6 +20,7 @@ import numpy as np
 import skia
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
+from gpu_renderer.content.media import png
 from gpu_renderer.content.vector.surface import Pixels, premultiplied
 from gpu_renderer.errors import MediaUndecodable
 
@@ -27,10 +28,6 @@ SIDE_MAX_PX = 32768
 AREA_MAX_PX = 100_000_000
 """Largest declared area of a picture. Larger pictures are refused as decompression bombs."""
 BAND_ROWS: Final = 256
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_PNG_HEAD, _PNG_TAIL = 8, 4
-"""Bytes before a chunk's content (length and name) and after it (checksum)."""
-_SRGB_GAMMA = struct.pack(">I", 45455)
 _TURNS: Final[dict[int | None, Callable[[Pixels], Pixels]]] = {
     2: lambda pixels: pixels[:, ::-1],
     3: lambda pixels: pixels[::-1, ::-1],
@@ -56,6 +53,8 @@ def bitmap_pixels(data: bytes) -> Pixels:
             return bitmap_pixels(_png(opened.convert("RGBA"), profile)) if profile else _pixels_of(opened)
     width, height = picture.width(), picture.height()
     _check_size(width, height)
+    if data.startswith(png.SIGNATURE) and (space := png.coded_space(data)) is not None:
+        picture = picture.reinterpretColorSpace(space)
     pixels = np.zeros((height, width, 4), np.uint8)
     srgb = skia.ColorSpace.MakeSRGB()
     wanted = skia.ImageInfo.Make(width, height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType, srgb)
@@ -65,13 +64,10 @@ def bitmap_pixels(data: bytes) -> Pixels:
 
 
 def _as_chromium_reads(data: bytes) -> bytes:
-    """Return the file without data that Chromium ignores: sRGB's gamma in a PNG without primaries, EXIF in a WebP."""
-    if data.startswith(_PNG_SIGNATURE):
-        chunks = dict(_png_chunks(data))
-        gamma = chunks.get(b"gAMA")
-        if gamma is not None and b"cHRM" not in chunks and data[gamma] == _SRGB_GAMMA:
-            return data[: gamma.start - _PNG_HEAD] + data[gamma.stop + _PNG_TAIL :]
-    elif data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+    """Return the file without data that Chromium ignores: colour chunks of a PNG, EXIF in a WebP."""
+    if data.startswith(png.SIGNATURE):
+        return png.without_ignored_colors(data)
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         for at in _webp_chunks(data):
             if data[at : at + 4] == b"EXIF":
                 return data[:at] + b"NONE" + data[at + 4 :]
@@ -80,7 +76,7 @@ def _as_chromium_reads(data: bytes) -> bytes:
 
 def _upright(pixels: Pixels, data: bytes) -> Pixels:
     """Return the pixels of a PNG, turned by its EXIF orientation. Skia has already turned other formats."""
-    place = dict(_png_chunks(data)).get(b"eXIf") if data.startswith(_PNG_SIGNATURE) else None
+    place = dict(png.chunks(data)).get(b"eXIf") if data.startswith(png.SIGNATURE) else None
     if place is None:
         return pixels
     exif = Image.Exif()
@@ -90,18 +86,6 @@ def _upright(pixels: Pixels, data: bytes) -> Pixels:
     except (SyntaxError, ValueError, struct.error):  # damaged EXIF
         return pixels
     return pixels if turn is None else np.ascontiguousarray(turn(pixels))
-
-
-def _png_chunks(data: bytes) -> Iterator[tuple[bytes, slice]]:
-    """Yield name and content slice of each chunk of a PNG. Stop at an incomplete chunk."""
-    at = len(_PNG_SIGNATURE)
-    while at + _PNG_HEAD <= len(data):
-        length, name = struct.unpack_from(">I4s", data, at)
-        end = at + _PNG_HEAD + length
-        if end + _PNG_TAIL > len(data):
-            return
-        yield name, slice(at + _PNG_HEAD, end)
-        at = end + _PNG_TAIL
 
 
 def _webp_chunks(data: bytes) -> Iterator[int]:

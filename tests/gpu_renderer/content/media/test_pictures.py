@@ -139,10 +139,48 @@ def with_chunk(png: bytes, name: bytes, content: bytes) -> bytes:
     return png[:33] + chunk + png[33:]
 
 
-@pytest.mark.parametrize(("gamma", "color"), [(45455, [200, 100, 50, 255]), (100000, [229, 168, 122, 255])])
+PLAIN = [200, 100, 50, 255]
+WIDE = struct.pack(">8I", 31270, 32900, 68000, 32000, 26500, 69000, 15000, 6000)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "color"),
+    [(45455, PLAIN), (44000, PLAIN), (47000, PLAIN), (0, PLAIN), (100000, [229, 168, 122, 255])],
+)
 def test_a_gamma_of_srgb_changes_no_colour_and_another_one_counts(tmp_path: Path, gamma: int, color: list[int]) -> None:
     png = with_chunk(encoded("PNG"), b"gAMA", struct.pack(">I", gamma))
     pixels = pictures(tmp_path).picture(saved(tmp_path, png))
+    assert pixels is not None
+    assert pixels[15, 30].tolist() == pytest.approx(color, abs=1)
+
+
+def test_primaries_count_only_with_a_gamma(tmp_path: Path) -> None:
+    alone = with_chunk(encoded("PNG"), b"cHRM", WIDE)
+    library = pictures(tmp_path)
+    for name, data in (("alone", alone), ("both", with_chunk(alone, b"gAMA", struct.pack(">I", 45455)))):
+        (tmp_path / name).write_bytes(data)
+    pixels, wide = library.picture("alone"), library.picture("both")
+    assert pixels is not None
+    assert wide is not None
+    assert pixels[15, 30].tolist() == PLAIN
+    assert wide[15, 30, 0] > 210
+
+
+@pytest.mark.parametrize(
+    ("codes", "color"),
+    [
+        ((1, 13), PLAIN),
+        ((2, 2), PLAIN),
+        ((12, 13), [215, 93, 31, 255]),
+        ((1, 1), [197, 91, 39, 255]),
+        ((1, 8), [229, 168, 122, 255]),
+    ],
+)
+def test_codes_of_a_colour_space_replace_other_colour_chunks(
+    tmp_path: Path, codes: tuple[int, int], color: list[int]
+) -> None:
+    png = with_chunk(encoded("PNG"), b"gAMA", struct.pack(">I", 45455))
+    pixels = pictures(tmp_path).picture(saved(tmp_path, with_chunk(png, b"cICP", bytes([*codes, 0, 1]))))
     assert pixels is not None
     assert pixels[15, 30].tolist() == pytest.approx(color, abs=1)
 
