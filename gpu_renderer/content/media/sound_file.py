@@ -18,6 +18,8 @@ from motion.sound.voice import RATE, Pause, Samples, no_pause
 
 GAP_SAMPLES: Final = RATE // 50
 """Minimum gap between two frames of a file that becomes silence. Shorter gaps are rounding errors."""
+PADDING_MAX: Final = 4096
+"""Most samples of padding at the end of an MP4: two frames of HE-AAC."""
 CHANNELS_MAX: Final = 64
 RATE_MIN: Final = 1000
 """Minimum sample rate, Hz. Resampling one packet of a lower rate would produce gigabytes."""
@@ -122,9 +124,22 @@ def _write(
                 _check_room(Path(file.name))
         if end is not None and reached >= end:
             break
-    reached = reached if end is None else min(reached, end)
+    reached = min(reached, _stated_end(container, reached), reached if end is None else end)
     file.truncate(max(0, reached - first) * channels * _SAMPLE_BYTES)
     return channels, reached
+
+
+def _stated_end(container: av.container.InputContainer, reached: int) -> int:
+    """Return the end of an MP4's sound in sample frames if only padding of the encoder follows, otherwise `reached`.
+
+    Durations of other formats are estimates, and those of fragmented files can be that of one fragment.
+    """
+    stream = container.streams.audio[0]
+    if "mp4" not in container.format.name or not stream.duration or stream.time_base is None or not stream.rate:
+        return reached
+    begins = (container.start_time or 0) / av.time_base
+    end = round(((stream.start_time or 0) + stream.duration) * float(stream.time_base) * RATE - begins * RATE)
+    return end if 0 < reached - end <= PADDING_MAX * RATE // stream.rate else reached
 
 
 def _check_room(path: Path) -> None:
