@@ -11,7 +11,7 @@ import magic
 from farm_core.assets import audio, isobmff, pictures, svg, webm
 from farm_core.assets.faults import NotRenderable
 from farm_core.assets.kinds import declared_kind
-from farm_core.assets.tags import check_tags
+from farm_core.assets.streams import check_streams
 from farm_core.errors import BadRequest
 
 _HEAD_BYTES: Final = 8192
@@ -73,7 +73,7 @@ def _read(path: Path) -> str:
         raise NotRenderable(f"the bytes look like {guess}")
     kind = reader(path)
     if not kind.startswith("image/"):
-        check_tags(path)
+        check_streams(path)
     return kind
 
 

@@ -73,6 +73,8 @@ def test_a_file_that_the_renderer_cannot_decode_is_refused(world: World) -> None
         "cut gif": files["image/gif"][:10],
         "cut webp": files["image/webp"][:30],
         "cut mp4": files["video/mp4"][:200],
+        "mp4 of an unknown codec": media.video("mp4", "libx264").replace(b"avc1", b"zzzz"),
+        "wav of an unknown codec": files["audio/wav"].replace(b"fmt \x10\0\0\0\1\0", b"fmt \x10\0\0\0\x99\x77"),
         "mp4 without tracks": b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + b"\0" * 100,
         "cut webm": files["video/webm"][:40],
         "matroska": media.video("mkv", "libx264"),
