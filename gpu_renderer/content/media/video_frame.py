@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import av
 import numpy as np
+from av.sidedata.sidedata import SideDataContainer
 from av.sidedata.sidedata import Type as SideDataType
 
 from gpu_renderer.cache.lru import LruCache
@@ -178,7 +179,8 @@ class Scalers:
 
 def _orientation(frame: av.VideoFrame) -> Orientation:
     """Return the orientation of a frame. Its display matrix maps (x, y) to (a x + c y, b x + d y). Other angles snap to quarters."""
-    stored = frame.side_data.get(SideDataType.DISPLAYMATRIX)
+    # Not frame.side_data: that refers to the frame in a cycle, which keeps its samples in memory. The stub lacks the argument.
+    stored = SideDataContainer(frame).get(SideDataType.DISPLAYMATRIX)  # type: ignore[call-arg]
     if stored is None:
         return UPRIGHT
     a, b, _, c, d = struct.unpack_from("=5i", bytes(stored))
