@@ -34,12 +34,17 @@ CASES: Final = (
 )
 """Nine of ten workers are busy while jobs arrive; saturated or in overload there are twice as many jobs as the workers can do."""
 
+JOBS_LEAST: Final = 3
+
 
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield a row for each case."""
     logs.set_up("ERROR")
     for case in CASES:
-        scenario = replace(case.scenario, arrival_seconds=case.scenario.arrival_seconds / (20 if quick else 1))
+        seconds = case.scenario.arrival_seconds
+        if quick:  # a few jobs at least
+            seconds = max(seconds / 20, JOBS_LEAST / case.scenario.jobs_per_second)
+        scenario = replace(case.scenario, arrival_seconds=seconds)
         if not quick or scenario.workers <= 1_000:
             with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
                 yield _row(case.name, scenario, simulate(scenario, Path(folder)))
