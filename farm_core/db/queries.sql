@@ -224,8 +224,7 @@ CROSS JOIN LATERAL (
 -- end_jobs --
 -- End jobs, each only if its state and the given tokens allow it, with everything that belongs to its end: the assembly
 -- is done, the webhook is due, the account's month is charged. A job without a row in the result was ended by another
--- process. Each detail is parsed once. Jobs are locked as in
--- `plan_jobs`.
+-- process. Each detail is parsed once. Jobs are locked as in `plan_jobs`.
 WITH held AS MATERIALIZED (
     SELECT wanted.* FROM (
         SELECT job_id, lease_token, task_token, error, video_key, receipt_key, video_url, plan_key, renderer, CAST(detail AS jsonb) AS detail,
@@ -662,14 +661,16 @@ RETURNING workers.id
 -- blame_worker --
 -- Count a failure. From the third in a row, the worker is quarantined, longer each time, for at most ten minutes.
 -- The job is more probably to blame than the worker if the history has a completed job of others, but none of its account.
--- The worker is to blame all the same if jobs of several accounts failed there lately and were completed elsewhere.
+-- The worker is to blame all the same if jobs of several accounts failed there lately and were completed elsewhere. Failures are read
+-- first, and their jobs one by one: a plan from the time of few completed jobs read all of those.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
     THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
 WHERE id = :id AND (EXISTS (SELECT 1 FROM account_queues WHERE account_id = :account_id AND completed > 0)
     OR NOT EXISTS (SELECT 1 FROM account_queues WHERE completed > 0)
-    OR (SELECT count(DISTINCT jobs.account_id) FROM job_events JOIN jobs ON jobs.id = job_events.job_id
-        WHERE job_events.at > :since AND job_events.at <= :now AND (job_events.detail ->> 'kind') IN ('crash', 'stall')
-            AND job_events.detail ->> 'worker' = :id AND jobs.status = 'completed') >= :accounts_min)
+    OR (SELECT count(DISTINCT jobs.account_id) FROM (
+            SELECT DISTINCT job_id FROM job_events WHERE at > :since AND at <= :now AND (detail ->> 'kind') IN ('crash', 'stall') AND detail ->> 'worker' = :id
+        ) AS failed CROSS JOIN LATERAL (SELECT account_id FROM jobs WHERE id = failed.job_id AND status = 'completed' LIMIT 1) AS jobs
+    ) >= :accounts_min)
 RETURNING quarantined_until
 
 -- forgive_workers --

@@ -15,7 +15,7 @@ from farm_core.db.database import Database
 from farm_core.jobs.claims import FrozenJob, PlannedJob, claim_jobs, plan_jobs, same_results
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.plan import plan
-from farm_core.jobs.tasks import Lease, RenderedSegment, finish_tasks, lease_tasks, open_work
+from farm_core.jobs.tasks import Audience, Lease, RenderedSegment, finish_tasks, lease_tasks, open_work
 from tests.farm_core import rows
 
 pytestmark = pytest.mark.service
@@ -45,6 +45,18 @@ def test_a_job_of_one_segment_writes_its_row_of_open_jobs_once_for_each_change(d
     async def story(connection: AsyncConnection) -> None:
         (written,) = (await connection.execute(text(WRITES))).all()
         assert tuple(written) == (JOBS, 3 * JOBS, JOBS), "two leases and a finished segment change it"
+
+    _after_the_jobs(database_url, story)
+
+
+@pytest.mark.parametrize("are_confined", [False, True])
+def test_a_dispatch_beside_confined_accounts_uses_a_kept_plan(database_url: str, *, are_confined: bool) -> None:
+    async def story(connection: AsyncConnection) -> None:
+        audience = Audience(["rests"], ["slow", "slower"], unproven=True, are_confined=are_confined)
+        for _ in range(JOBS):
+            assert await open_work(connection, utc_now(), 3, ["r"], audience) == []
+        used = [row for row in (await connection.execute(text(PLANS))).all() if "AS is_proven" in row.statement]
+        assert len(used) == 2 and all(row.custom_plans == 5 < row.generic_plans + 1 for row in used)
 
     _after_the_jobs(database_url, story)
 

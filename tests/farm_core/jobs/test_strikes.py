@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.db.sql import statement
 from farm_core.jobs import workers
 from tests.farm_core import rows
 
@@ -28,6 +29,11 @@ STRIKES = """
     SELECT accounts.name || n, now(), 'retry task', 'processing', '{"kind": "crash"}' FROM accounts CROSS JOIN generate_series(1, 6) AS n
 """
 
+MANY_STRIKES = """
+    INSERT INTO job_events (job_id, at, event, status, detail)
+    SELECT jobs.id, now() - n * interval '1 minute', 'retry task', 'processing', '{"kind": "crash", "worker": "v"}'
+    FROM jobs CROSS JOIN generate_series(1, 100) AS n
+"""
 WORKER = """
     INSERT INTO workers (id, node, renderer, device, encoder, frames_done, failures, seen_at) VALUES ('w', 'n', 'r', 'd', 'e', 0, 0, now())
 """
@@ -144,5 +150,25 @@ def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_failed_th
         rests = [await database.single(blame) for _ in range(3)]
         await database.close()
         assert [until is not None for until in rests] == [False, False, counts]
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_blame_reads_only_jobs_that_failed_whatever_the_statistics_are(database_url: str) -> None:
+    """With few completed jobs, it read each of them and all failures for it; schedulers keep such a plan."""
+    values = {"now": utc_now(), "since": utc_now() - timedelta(seconds=600), "id": "w", "account_id": "a", "failures_max": 3, "rest_seconds_max": 600, "accounts_min": 2}  # fmt: skip
+
+    async def story() -> None:
+        database = Database(database_url)
+        async with database.work() as session:
+            for name in ("small", "large", "well"):
+                await rows.template(session, await rows.account(session, name))
+            await session.execute(text(JOBS))
+            await session.execute(text(MANY_STRIKES))
+            await session.execute(text("ANALYZE"))
+            plan = "\n".join(await session.scalars(text(f"EXPLAIN {statement('blame_worker')}"), values))
+        await database.close()
+        assert "Seq Scan on jobs" not in plan and "job_events_strikes" in plan, plan
 
     asyncio.run(story())
