@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
@@ -154,9 +153,8 @@ class Dispatcher(Service):
         accounts = loads_of(waiting)
         jobs = rules.admitted(self.isolation.evidence.restricted, now, jobs_of(waiting), accounts)
         proven.update(task.account_id for task in waiting if task.is_proven)
-        if proven:
-            now_monotonic = self.dependencies.clock.monotonic()
-            self.isolation.evidence = replace(self.isolation.evidence, proven_at=now_monotonic)
+        now_monotonic = self.dependencies.clock.monotonic()
+        self.isolation.evidence = rules.with_proven(self.isolation.evidence, now_monotonic, proven)
         free = self._free(candidates, {name: load + (taken or {}).get(name, 0) for name, load in loads.items()})
         return place_tasks(jobs, free, accounts)
 

@@ -54,7 +54,8 @@ class RunningTaskWatcher(Service):
         self._forgive_own_pause()
         view = self.isolation.view()
         for running_task in self.running_tasks:
-            await self._watch(running_task, view._replace(now=self.dependencies.clock.monotonic()))
+            if await self._watch(running_task, view._replace(now=self.dependencies.clock.monotonic())):
+                view = self.isolation.view()  # without the worker that restarts
         self._restart_silent_workers(view.workers.values())
         await self._restart_blocked_workers()
         return 0
@@ -112,8 +113,8 @@ class RunningTaskWatcher(Service):
             self.dependencies.executor.restart(worker.id)
             await self._write_event(task.assignment.job_id, "restart worker", {"kind": "stall", "worker": worker.id})
 
-    async def _watch(self, running_task: RunningTask, view: View) -> None:
-        """Do what `rules.next_step` says about the task."""
+    async def _watch(self, running_task: RunningTask, view: View) -> bool:
+        """Do what `rules.next_step` says about the task. Return True if a worker restarts."""
         assignment = running_task.assignment
         self.isolation.evidence = rules.with_wait(self.isolation.evidence, view, running_task)
         if view.holder(running_task) is not None and view.quiet_seconds(running_task) > POLL_SECONDS:
@@ -125,10 +126,12 @@ class RunningTaskWatcher(Service):
         match rules.next_step(self.isolation.evidence, view, running_task, expected, limit):
             case Step.end_frame:
                 self._end_frame(running_task, view)
+                return True
             case Step.copy:
                 await self._copy(running_task, view)
             case Step.relieve:
-                await self._relieve(running_task, view)
+                return await self._relieve(running_task, view)
+        return False
 
     def _end_frame(self, running_task: RunningTask, view: View) -> None:
         _log.warning(
@@ -144,27 +147,28 @@ class RunningTaskWatcher(Service):
             other.advanced = view.now
         self.dependencies.executor.restart(worker_id, is_blameless=is_blameless)
 
-    async def _relieve(self, running_task: RunningTask, view: View) -> None:
-        """Copy the blocked task to another worker, or restart its worker."""
+    async def _relieve(self, running_task: RunningTask, view: View) -> bool:
+        """Copy the blocked task to another worker, or restart its worker. Return True if it restarts."""
         unblocked = {name for name, state in view.workers.items() if not rules.has_slow_frame(view, state)}
         is_alone = len(self.running_tasks.of_lease(running_task.lease)) == 1
         if is_alone and await self._copy(running_task, view, unblocked):
-            return
+            return False
         holder = rules.frame_to_interrupt(self.isolation.evidence, view, running_task)
         if holder is None:
-            return
+            return False
         evidence = rules.with_strike(self.isolation.evidence, view, holder)
         _log.warning(
             "worker restarted for a waiting account: slow frame",
             worker=holder.worker_id,
             account=holder.assignment.account_id,
-            new_accounts_confined=evidence.unproven_until > view.now,
+            new_accounts_confined=rules.confinement(evidence, view).unproven,
             **about(holder.assignment),
         )
         self.isolation.evidence = evidence
         self._restart(holder.worker_id, view, is_blameless=True)
         detail = {"kind": "slow frame", "worker": holder.worker_id}
         await self._write_event(holder.assignment.job_id, "restart worker", detail)
+        return True
 
     async def _copy(self, running_task: RunningTask, view: View, unblocked: Collection[str] = ()) -> bool:
         """Also submit the assignment to the least loaded worker of the same renderer. The first result counts.

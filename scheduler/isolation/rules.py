@@ -2,7 +2,7 @@
 
 - Admission: `confinement`, `may_hold`, `protect`, `resting`, `admitted`, `has_slow_frame`.
 - Speculative execution and time limits: `next_step`, `is_stuck`, `may_copy`, `frame_to_interrupt`, `is_silent`, `blocks_after_withdrawal`.
-- Evidence: `with_wait`, `with_strike`, `counts_against_worker`. `blame_worker` in `farm_core/jobs/queries.sql` decides on the
+- Evidence: `with_proven`, `with_wait`, `with_strike`, `counts_against_worker`. `blame_worker` in `farm_core/db/queries.sql` decides on the
   quarantine of a worker.
 
 An account is proven if the history has a completed job of it.
@@ -92,20 +92,21 @@ def confinement(evidence: Evidence, view: View) -> Confinement:
     """Return the accounts that are confined: together they use all workers but one, so that others always find a worker.
 
     - Accounts whose slow frame cost a worker its process, for LIMIT_SECONDS.
-    - For some time (UNPROVEN_SECONDS), all unproven accounts after such a frame of one of them: otherwise each of many new accounts would cost
-      proven ones a worker's restart.
+    - For some time (UNPROVEN_SECONDS), all unproven accounts after such a frame of one of them, while proven accounts have tasks: otherwise
+      each of many new accounts would cost proven ones a worker's restart. Without proven ones, new accounts would wait beside an idle worker.
     - Restricted accounts with those, or if they are as many as the workers. Each has one task at a time, so fewer leave a worker free.
     """
     limited = [account_id for account_id, until in evidence.limited_until.items() if until > view.now]
     if not limited and not len(evidence.restricted) >= len(view.workers) > 1:
         return Confinement()
-    return Confinement(frozenset((*limited, *evidence.restricted)), evidence.unproven_until > view.now)
+    is_used = view.now - evidence.proven_at <= UNPROVEN_SECONDS
+    return Confinement(frozenset((*limited, *evidence.restricted)), is_used and evidence.unproven_until > view.now)
 
 
 def may_hold(evidence: Evidence, view: View, account_id: str, worker_id: str, *, is_proven: bool) -> bool:
     """Return True if the worker may hold tasks of the account, and copies of tasks: not if the account is confined and the worker is
-    protected."""
-    if worker_id != evidence.protected_worker:
+    protected. So is the freed worker as soon as it has started, before `protect` chooses it again."""
+    if evidence.protected_worker is None or worker_id not in (evidence.protected_worker, evidence.freed_worker):
         return True
     return not confinement(evidence, view).includes(account_id, is_proven=is_proven)
 
@@ -213,7 +214,9 @@ def frame_to_interrupt(evidence: Evidence, view: View, task: RunningTask) -> Run
     - all tasks of the waiting account are stuck: otherwise it has another worker,
     - the waiting account is neither limited nor restricted: such accounts could have others confined,
     - another worker has the renderer: otherwise the frame would begin anew and be interrupted again, for ever,
-    - the account of the frame is not limited, because it leaves a worker to others already, or the worker is that one.
+    - the account of the frame is not limited, because it leaves a worker to others already, or the worker was restarted for them and its task
+      was on the way there. A worker that is protected only while that one starts keeps its frame,
+    - no worker starts that was restarted for others: it will take the task.
     """
     holder, account_id = view.holder(task), task.assignment.account_id
     if holder is None or view.tasks.get(task.assignment.token) is None:  # it has ended during this round
@@ -224,7 +227,12 @@ def frame_to_interrupt(evidence: Evidence, view: View, task: RunningTask) -> Run
     if renderers[view.workers[task.worker_id].renderer] == 1:
         return None
     held_by, is_proven = holder.assignment.account_id, holder.is_proven
-    if _is_limited(evidence, view, held_by) and may_hold(evidence, view, held_by, task.worker_id, is_proven=is_proven):
+    if _is_limited(evidence, view, held_by) and (
+        task.worker_id != evidence.freed_worker
+        or may_hold(evidence, view, held_by, task.worker_id, is_proven=is_proven)
+    ):
+        return None
+    if evidence.freed_worker not in view.workers and view.now - evidence.freed_at <= START_SECONDS:
         return None
     own = (other for other in view.tasks if other.assignment.account_id == account_id)
     return holder if all(is_stuck(evidence, view, other) for other in own) else None
@@ -242,6 +250,12 @@ def blocks_after_withdrawal(state: WorkerState, now: float) -> bool:
 
 
 # Evidence
+
+
+def with_proven(evidence: Evidence, now: float, proven: Collection[str]) -> Evidence:
+    """Remember when proven accounts last had tasks, of those that could use the protected worker."""
+    limited = {account_id for account_id, until in evidence.limited_until.items() if until > now}
+    return replace(evidence, proven_at=now) if set(proven) - limited - evidence.restricted.keys() else evidence
 
 
 def with_wait(evidence: Evidence, view: View, task: RunningTask) -> Evidence:
@@ -265,25 +279,22 @@ def with_wait(evidence: Evidence, view: View, task: RunningTask) -> Evidence:
 def with_strike(evidence: Evidence, view: View, holder: RunningTask) -> Evidence:
     """Limit the account of an interrupted frame, and protect its worker, which is empty then, unless another one is protected already.
 
-    If the account is unproven, all unproven ones are confined with it, because new accounts with slow frames come in numbers. This needs
-    a proven account that has had tasks in the last UNPROVEN_SECONDS: without one, nobody would use the protected worker.
+    If the account is unproven, all unproven ones are confined with it (`confinement`), because new accounts with slow frames come in numbers.
     """
     now, account_id = view.now, holder.assignment.account_id
-    is_protected = confinement(evidence, view) != Confinement() and evidence.protected_worker not in (
-        None,
-        holder.worker_id,
-    )
+    others = {evidence.protected_worker, *({evidence.freed_worker} & view.workers.keys())} - {None, holder.worker_id}
+    is_protected = confinement(evidence, view) != Confinement() and bool(others)
     limited = {name: until for name, until in evidence.limited_until.items() if until > now}
     blocking = {name: one for name, one in evidence.blocking.items() if name != account_id}
     limited[account_id] = now + LIMIT_SECONDS
     unproven_until = evidence.unproven_until
-    if not holder.is_proven and now - evidence.proven_at <= UNPROVEN_SECONDS:
+    if not holder.is_proven:
         unproven_until = max(unproven_until, now + min(LIMIT_SECONDS, UNPROVEN_SECONDS * len(limited)))
     evidence = replace(evidence, limited_until=limited, blocking=blocking, unproven_until=unproven_until)
     if is_protected:
         return evidence
     freed = holder.worker_id
-    return replace(evidence, freed_worker=freed, protected_worker=freed, several_usable_at=now)
+    return replace(evidence, freed_worker=freed, freed_at=now, protected_worker=freed, several_usable_at=now)
 
 
 def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, task: RunningTask) -> bool:

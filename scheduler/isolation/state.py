@@ -32,10 +32,12 @@ class Evidence:
     unproven_until: float = -math.inf
     """Time until which all unproven accounts are confined together."""
     proven_at: float = -math.inf
-    """Last time at which a proven account had tasks."""
+    """Last time at which a proven account that is neither limited nor restricted had waiting tasks."""
     blocking: Mapping[str, Blocking] = field(default_factory=dict)
     freed_worker: str | None = None
     """Worker that was restarted last because of a slow frame."""
+    freed_at: float = -math.inf
+    """Time of that restart."""
     protected_worker: str | None = None
     """Worker that confined accounts leave to others."""
     several_usable_at: float = -math.inf

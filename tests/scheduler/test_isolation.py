@@ -18,6 +18,7 @@ from scheduler.running_tasks import RunningTask, RunningTasks
 NOW = 10_000.0
 FORMAT = VideoFormat(640, 360, 30, 30, None, 1)
 LIMITED = Evidence(limited_until={"slow": NOW + 1}, protected_worker="a")
+NEW_TOO = replace(LIMITED, unproven_until=NOW + 1, proven_at=NOW)
 STRIKES = Strikes(5, None)
 
 
@@ -48,8 +49,13 @@ def view(*tasks: RunningTask, now: float = NOW, renderers: str = "rr") -> View:
         (Evidence(limited_until={"slow": NOW - 1}), 2, Confinement()),
         (LIMITED, 2, Confinement(frozenset({"slow"}))),
         (replace(LIMITED, restricted={"p": STRIKES}), 2, Confinement(frozenset({"slow", "p"}))),
-        (replace(LIMITED, unproven_until=NOW + 1), 2, Confinement(frozenset({"slow"}), unproven=True)),
-        (replace(LIMITED, unproven_until=NOW - 1), 2, Confinement(frozenset({"slow"}))),
+        (NEW_TOO, 2, Confinement(frozenset({"slow"}), unproven=True)),
+        (
+            replace(NEW_TOO, proven_at=NOW - 61),
+            2,
+            Confinement(frozenset({"slow"})),
+        ),  # they waited beside an idle worker
+        (replace(NEW_TOO, unproven_until=NOW - 1), 2, Confinement(frozenset({"slow"}))),
         (Evidence(restricted={"p": STRIKES}), 2, Confinement()),
         (Evidence(restricted={"p": STRIKES, "q": STRIKES}), 2, Confinement(frozenset({"p", "q"}))),
         (Evidence(restricted={"p": STRIKES}), 1, Confinement()),
@@ -73,9 +79,15 @@ def test_first_placements_and_copies_have_the_same_admission(
     account: str, is_proven: bool, worker_id: str, expected: bool
 ) -> None:
     """Copies of unproven accounts' tasks reached a worker that was just freed for others."""
-    evidence = replace(LIMITED, unproven_until=NOW + 1)
-    assert rules.may_hold(evidence, view(), account, worker_id, is_proven=is_proven) is expected
-    assert rules.may_copy(evidence, view(), task(account, "x", is_proven=is_proven), worker_id) is expected
+    assert rules.may_hold(NEW_TOO, view(), account, worker_id, is_proven=is_proven) is expected
+    assert rules.may_copy(NEW_TOO, view(), task(account, "x", is_proven=is_proven), worker_id) is expected
+
+
+@pytest.mark.parametrize(("protected", "expected"), [("b", False), (None, True)])
+def test_a_freed_worker_that_has_just_started_is_protected(protected: str | None, expected: bool) -> None:
+    """A copy reached it while another worker was still protected instead, and it was restarted again."""
+    evidence = replace(NEW_TOO, freed_worker="a", protected_worker=protected)
+    assert rules.may_copy(evidence, view(), task("new", "x"), "a") is expected
 
 
 def test_a_restricted_account_has_no_copies() -> None:
@@ -135,9 +147,13 @@ def test_how_long_a_task_waits_for_a_frame(
         (Evidence(), "rr", (task("other", "b"),), False),  # the account has another worker
         (Evidence(), "rr", (task("third", "b"), task("other", "b")), True),
         (Evidence(limited_until={"slow": NOW + 1}, protected_worker="b"), "rr", (), False),
-        (LIMITED, "rr", (), True),  # at the protected worker
+        (replace(LIMITED, freed_worker="a"), "rr", (), True),  # its task was on the way to the freed worker
+        (replace(LIMITED, freed_worker="b"), "rr", (), False),  # a is protected only while b starts
         (Evidence(limited_until={"other": NOW + 1}), "rr", (), False),  # limited accounts have nobody confined
         (Evidence(restricted={"other": STRIKES}), "rr", (), False),
+        (Evidence(freed_worker="z", freed_at=NOW - 59), "rr", (), False),  # it starts: all workers began anew at once
+        (Evidence(freed_worker="z", freed_at=NOW - 61), "rr", (), True),
+        (Evidence(freed_worker="b", freed_at=NOW - 1), "rr", (), True),
     ],
 )
 def test_whose_frame_is_interrupted(
@@ -199,11 +215,31 @@ def test_the_more_accounts_are_limited_the_longer_unproven_ones_are_confined(lim
     assert evidence.unproven_until == NOW + seconds
 
 
+@pytest.mark.parametrize(
+    ("proven", "expected"), [((), False), (("slow",), False), (("p",), False), (("slow", "old"), True)]
+)
+def test_proven_accounts_that_cannot_use_the_protected_worker_confine_no_new_ones(
+    proven: tuple[str, ...], expected: bool
+) -> None:
+    """New accounts waited beside an idle worker because a limited account had a completed job."""
+    evidence = replace(NEW_TOO, restricted={"p": STRIKES}, proven_at=NOW - 61)
+    assert rules.confinement(rules.with_proven(evidence, NOW, proven), view()).unproven is expected
+
+
 def test_a_further_interruption_keeps_the_protected_worker() -> None:
     """The new one was empty, but the former one was open to accounts with slow frames again."""
     first, second = task("slow", "a"), task("new", "b")
     evidence = rules.with_strike(Evidence(), view(first), first)
     assert rules.with_strike(evidence, view(second), second).protected_worker == "a"
+
+
+def test_an_interruption_on_a_substitute_keeps_the_freed_worker() -> None:
+    """Both workers were restarted, and the first one was open to accounts with slow frames again."""
+    holder = task("new", "b")
+    evidence = replace(LIMITED, freed_worker="a", protected_worker="b")
+    assert rules.with_strike(evidence, view(holder), holder).freed_worker == "a"
+    started = replace(evidence, freed_worker="z")
+    assert rules.with_strike(started, view(holder), holder).freed_worker == "b"
 
 
 def test_short_waits_behind_one_accounts_slow_frames_add_up_but_not_those_of_limited_accounts() -> None:

@@ -25,7 +25,7 @@ def test_twenty_new_accounts_cost_a_proven_one_a_single_restart(
     slow = SlowAccount(monkeypatch, *NAMES)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2, frame_seconds_max=HANG_SECONDS) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=2, frame_seconds_max=HANG_SECONDS) as under_test, slow:
             async with under_test.database.work() as session:
                 session.add_all([Account(id=one, name=one) for one in NAMES])
             for width in (1280, 960):

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from sqlalchemy import text
@@ -28,13 +28,16 @@ pytestmark = pytest.mark.service
 
 
 class SlowAccount:
-    """Frames of these accounts last until their worker is restarted or `release` is called."""
+    """Frames of these accounts last until their worker is restarted or `release` is called. As a context, it releases them at its end,
+    so that a farm whose test failed can stop."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *accounts: str) -> None:
         self._accounts = accounts or ("acc_a",)
         self.restarted: list[tuple[str, bool]] = []
         self.begun = threading.Semaphore(0)
         self._frames: defaultdict[str, list[threading.Event]] = defaultdict(list)
+        self._ending: dict[str, list[str]] = {}
+        """Tokens of the assignments that each worker held when it was restarted last."""
         self._released = False
         monkeypatch.setattr(rules, "PATIENCE_SECONDS", 0.1)
         monkeypatch.setattr(rules, "SLOW_SECONDS", 0.05)
@@ -48,8 +51,11 @@ class SlowAccount:
         answering = InlineExecutor.workers
 
         def workers(executor: InlineExecutor) -> Sequence[WorkerState]:
-            """Let only frames of this account count as slow, however busy the machine is."""
-            states = answering(executor)
+            """Leave out workers that restart, as Ray's executor does. Let only frames of this account count as slow, however busy the
+            machine is."""
+            states = [
+                state for state in answering(executor) if not self._restarts(executor._threads.get(state.id), state.id)
+            ]
             return [
                 state if state.active in self._frames else replace(state, progressed_at=math.inf) for state in states
             ]
@@ -63,6 +69,12 @@ class SlowAccount:
             self._frames[assignment.token].append(frame)
             self.begun.release()
             assert frame.wait(HANG_SECONDS), "nobody ended the frame"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.release()
 
     async def holds(self, workers: int) -> None:
         for _ in range(workers):
@@ -78,11 +90,17 @@ class SlowAccount:
         """Do what a restart does: the worker's tasks end as lost, and it can draw again."""
         self.restarted.append((worker_id, is_blameless))
         token = str(thread.active)
-        for entry in list(thread._entries.values()):
+        entries = list(thread._entries.values())
+        self._ending[worker_id] = [entry.assignment.token for entry in entries]
+        for entry in entries:
             entry.is_cancelled = True
         thread.fail_active(Failure(FailureKind.lost, "The worker is gone.", worker_id))
         for frame in self._frames.get(token, [])[-1:]:  # none if the worker has gone on to a frame of another account
             frame.set()
+
+    def _restarts(self, thread: RenderThread[Any] | None, worker_id: str) -> bool:
+        """Return True while the worker holds assignments from before its restart."""
+        return thread is not None and any(token in thread._entries for token in self._ending.get(worker_id, ()))
 
 
 async def honest(under_test: FarmUnderTest, width: int) -> str:
@@ -105,7 +123,7 @@ def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_k
     slow = SlowAccount(monkeypatch)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=3) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=3) as under_test, slow:
             hostile = await under_test.create(seconds=9)
             await slow.holds(3)
             assert await honest(under_test, 640) == "completed"
@@ -129,7 +147,7 @@ def test_accounts_with_slow_frames_together_leave_one_worker_to_others(
     slow = SlowAccount(monkeypatch, *accounts)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
             async with under_test.database.work() as session:
                 session.add_all([Account(id=one, name=one) for one in accounts[1:]])
             hostile = [await under_test.create(seconds=9, account_id=one, width=648) for one in accounts]
@@ -151,7 +169,7 @@ def test_jobs_that_arrive_together_are_not_placed_behind_slow_frames_while_a_wor
     slow = SlowAccount(monkeypatch)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=3) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=3) as under_test, slow:
             hostile = await under_test.create(seconds=3)
             await slow.holds(3)
             assert await honest(under_test, 640) == "completed"
@@ -174,7 +192,7 @@ def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
         return assignment.account_id == "acc_b" and not may_end.is_set()
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test, slow:
             with monkeypatch.context() as before:  # no frame has been slow yet
                 before.setattr(rules, "PATIENCE_SECONDS", HANG_SECONDS)
                 before.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
@@ -202,7 +220,7 @@ def test_a_limited_account_leaves_the_only_worker_to_others_while_the_rest_resta
     slow = SlowAccount(monkeypatch)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
             hostile = await under_test.create(seconds=2)
             await slow.holds(2)
             assert await honest(under_test, 640) == "completed"
@@ -229,7 +247,7 @@ def test_a_limited_account_gets_the_only_worker_if_the_rest_are_drained(
     slow = SlowAccount(monkeypatch)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
             hostile = await under_test.create(seconds=9)
             await slow.holds(2)
             assert await honest(under_test, 640) == "completed"
@@ -252,7 +270,7 @@ def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account
     slow = SlowAccount(monkeypatch)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=workers) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=workers) as under_test, slow:
             jobs = [await under_test.create(seconds=9)]
             await slow.holds(workers)
             if waiting is not None:
@@ -273,7 +291,7 @@ def test_a_task_that_ends_during_a_round_costs_no_worker_its_process(
     monkeypatch.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
 
     async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test:
+        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
             hostile = await under_test.create(seconds=9)
             await slow.holds(2)
             await under_test.create(seconds=1, account_id="acc_b", width=640)
