@@ -228,6 +228,8 @@ def test_a_limited_account_leaves_the_only_worker_to_others_while_the_rest_resta
             assert isinstance(executor, InlineExecutor)
             every_worker = executor.workers
             monkeypatch.setattr(executor, "workers", lambda: every_worker()[:1])
+            under_test.scheduler.dispatcher.ticked.clear()
+            await under_test.scheduler.dispatcher.ticked.wait()  # a round that knows both workers has ended
             slow._restart(executor._threads["w1"], "w1", True)
             for width in (320, 160):
                 assert await honest(under_test, width) == "completed"
