@@ -80,7 +80,7 @@ def test_a_slow_start_says_what_it_waits_for(empty_database_url: str, tmp_path: 
         assert up.wait(HANG_SECONDS) == 0
 
 
-def test_a_machine_that_cannot_draw_is_refused_at_the_first_worker_with_the_reason(tmp_path: Path) -> None:
+def test_a_machine_that_cannot_draw_is_refused_when_its_worker_fails_again_with_the_reason(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "farm_core", "up", "--port", str(free_port()), "--data", str(tmp_path), "--workers"]
     environment = {**os.environ, "GL_SOFTWARE": "true", "MESA_GL_VERSION_OVERRIDE": "3.0"}
     done = subprocess.run(
@@ -90,7 +90,7 @@ def test_a_machine_that_cannot_draw_is_refused_at_the_first_worker_with_the_reas
     assert (done.returncode, done.stdout) == (1, "")
     assert last.startswith("farm: no worker can draw on this machine: no OpenGL 3.3 context"), done.stderr
     tried = (tmp_path / "logs" / "scheduler-1.log").read_text().count("worker did not start")
-    assert tried <= 2, "it is not tried again and again"
+    assert 2 <= tried <= 3, "another GPU may draw until a worker fails again; then no more are tried"
 
 
 def test_ctrl_c_while_the_first_start_makes_the_database_ends_cleanly(tmp_path: Path, deaf_ray: str) -> None:
