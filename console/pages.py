@@ -21,9 +21,13 @@ THEME_COOKIE: Final = "farm_theme"
 THEMES: Final = ("system", "light", "dark")
 
 SHOW_PAGE: Final = """
-setTimeout(() => { for (const one of document.querySelectorAll("[blocking]")) one.removeAttribute("blocking"); }, 5000);
+setTimeout(() => {
+  document.documentElement.dataset.scripts ??= "late"; // console.js has not run
+  for (const one of document.querySelectorAll("[blocking]")) one.removeAttribute("blocking");
+}, 5000);
 """
-"""Script of every page, inline because a file can hang too: show the page if its scripts do not arrive within 5 s."""
+"""Script of every page, inline because a file can hang too: if the scripts do not arrive within 5 s, show the page with the controls
+that work without them."""
 
 
 @cache

@@ -29,3 +29,4 @@ import { setUp } from "./page.js";
 
 document.addEventListener("htmx:afterSettle", (event) => setUp(event.target));
 setUp(document);
+document.documentElement.dataset.scripts = "run"; // SHOW_PAGE in console/pages.py

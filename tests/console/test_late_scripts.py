@@ -138,6 +138,34 @@ def test_a_page_whose_script_never_arrives_is_shown_and_works_without_it(
     page.wait_for_url("**/renders", wait_until="commit")
 
 
+def test_a_project_is_checked_without_the_scripts_that_never_arrive(
+    designer: Person, window: Window, project: Path
+) -> None:
+    page = window(designer)
+    scripts = HeldAnswers(page, "**/*.js")
+    page.goto(f"{designer.origin}/console/templates", wait_until="commit")
+    scripts.wait()
+    page.set_input_files("#file", project)
+    page.get_by_role("button", name="Check the project").click(no_wait_after=True)
+    page.wait_for_url("**/import/imp_*", wait_until="commit")
+    scripts.pass_on()
+    page.wait_for_load_state()
+    expect(page.locator(".head")).to_contain_text("greeting.motion")
+
+
+def test_the_controls_of_pages_without_scripts_go_when_late_scripts_arrive(designer: Person, window: Window) -> None:
+    page = window(designer)
+    scripts = HeldAnswers(page, "**/console.js")
+    page.goto(f"{designer.origin}/console/templates", wait_until="commit")
+    without, words = page.get_by_role("button", name="Check the project"), page.get_by_text("Or drop a .motion file")
+    expect(without).to_be_visible()
+    expect(words).to_be_hidden()
+    scripts.pass_on()
+    scripts.arrive()
+    expect(without).to_be_hidden()
+    expect(words).to_be_visible()
+
+
 @pytest.mark.parametrize("script", ["console.js", "entered.js", "htmx-*.js", "playground.js", "*.js"])
 def test_a_page_whose_script_cannot_be_loaded_is_shown(designer: Person, window: Window, script: str) -> None:
     page = window(designer)
