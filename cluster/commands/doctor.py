@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Callable, Iterator
 
 from rich.console import Console
+from rich.markup import escape
 
 from cluster.diagnosis.farm import farm_findings
 from cluster.diagnosis.finding import Finding
@@ -31,9 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     console = Console(highlight=False)
     works = True
     for finding in _all(chosen):
-        console.print(f"{MARKS[finding.grade]} {finding.subject}: {finding.fact}", soft_wrap=True)
+        console.print(f"{MARKS[finding.grade]} {finding.subject}: {escape(finding.fact)}", soft_wrap=True)
         if finding.remedy:
-            console.print(f"       {finding.remedy}", soft_wrap=True)
+            console.print(f"       {finding.remedy}", soft_wrap=True, markup=False)
         works = works and finding.grade != "bad"
     console.print("The farm can work here." if works else "The farm could not work here.")
     return 0 if works else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -91,9 +92,9 @@ async def _read(database: Database) -> _State:
 
 def _workers(state: _State) -> Finding:
     found = state.workers - Counter({"gone": state.workers["gone"]})
-    if not found:
+    if not found:  # a cluster that grows with its queue may have none while no job is open
         remedy = "./farm up starts some. If the farm runs, the scheduler's log says why they do not start."
-        return Finding("workers", "bad", "no render worker runs", remedy)
+        return Finding("workers", "bad" if state.queue else "poor", "no render worker runs", remedy)
     fact = f"{found['live']} of {found.total()} render workers take work"
     resting = {name: count for name, count in sorted(found.items()) if name != "live"}
     if not resting:
@@ -116,7 +117,7 @@ def _queue(state: _State) -> Finding:
     most = max(waiting, key=lambda row: row.queued)
     return Finding(
         "queue", "poor", f"{fact}; the oldest has waited {span(seconds)}, and {most.queued} are of {most.name}",
-        f"Add workers, or hold back an account: ./farm queue pause --account {most.name}",
+        f"Add workers, or hold back an account: ./farm queue pause --account {shlex.quote(most.name)}",
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -46,7 +47,7 @@ def waiting(waits: Wait, account: str) -> str:
     return {
         Wait.PAUSED_FARM: "Waits: the farm is paused. `./farm queue resume` lets it go on.",
         Wait.SUSPENDED_ACCOUNT: f"Waits: its account is suspended. `./farm account unsuspend {account}` lets it go on.",
-        Wait.PAUSED_ACCOUNT: f"Waits: its account is paused. `./farm queue resume --account {account}` lets it go on.",
+        Wait.PAUSED_ACCOUNT: f"Waits: its account is paused. `./farm queue resume --account {shlex.quote(account)}` lets it go on.",
         Wait.RESERVE: "Waits: the disk of the storage is nearly full, and its account stores much. Free space, or lower RESULT_DAYS; `./farm doctor` shows the disk.",
         Wait.NO_WORKER: "Waits: no worker takes work. `./farm workers` shows why, `./farm doctor` checks this machine.",
         Wait.STORAGE: "Waits: storage did not answer, or a disk is full. It tries again every few seconds; `./farm doctor` checks both.",

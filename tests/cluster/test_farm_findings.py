@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +18,7 @@ from farm_core.controls.workers import WorkerTarget
 from farm_core.db.columns import utc_now
 from farm_core.jobs.models import Worker
 from farm_core.jobs.status import JobStatus
-from farm_core.settings import Settings
+from farm_core.settings import ROOT, Settings
 from farm_core.webhooks.models import Delivery
 from tests.farm_core.controls.test_controls import ACTOR, Farm, on_a_farm
 
@@ -51,6 +55,28 @@ def test_no_worker_is_a_reason_to_mend_the_farm(database_url: str) -> None:
 
     on_a_farm(database_url, body)
     assert findings(database_url)["workers"].grade == "bad"
+
+
+def test_a_cluster_that_grows_with_its_queue_may_have_no_worker_while_no_job_is_open(database_url: str) -> None:
+    async def body(farm: Farm) -> None:
+        assert farm.accounts
+
+    on_a_farm(database_url, body)
+    assert findings(database_url)["workers"].grade == "poor"
+
+
+def test_names_of_accounts_are_shown_as_they_are_and_quoted_in_commands(database_url: str, tmp_path: Path) -> None:
+    async def body(farm: Farm) -> None:
+        async with farm.database.work() as session:
+            (await session.get_one(Account, farm.accounts["bob"].id)).name = "[/b] $(reboot)"
+        await farm.add("bob", "b", created_at=utc_now() - timedelta(hours=2))
+
+    on_a_farm(database_url, body)
+    command = [sys.executable, "-m", "farm_core", "doctor", "--data", str(tmp_path)]
+    environment = os.environ | {"DATABASE_URL": database_url}
+    shown = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False).stdout
+    assert "and 1 are of [/b] $(reboot)" in shown
+    assert "./farm queue pause --account '[/b] $(reboot)'" in shown
 
 
 def test_drained_workers_a_full_queue_failures_and_lost_webhooks_are_named(database_url: str) -> None:
