@@ -117,7 +117,7 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
         folder.parent.chmod(0o700)  # otherwise the server could list the folders beside its working directory
     _make_cluster(folder, user)
     socket_folder, url = _socket_folder(folder, user), url_of(folder)
-    sockets.remove_left(temporary_folder(user))
+    sockets.remove_left(temporary_folder(user), user)
     if _can_reuse(folder, url, adopt):
         return EmbeddedPostgres(folder, url, None)
     unprivileged.give_all(folder, user)
@@ -197,7 +197,7 @@ def _socket_folder(data: Path, user: str | None) -> Path:
     if folder == data:
         return folder
     folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.lstat().st_uid not in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid):
+    if not sockets.is_own(folder, user):
         raise process.ServerFailed(f"{folder} belongs to another user")
     unprivileged.give(folder, user)
     sockets.link(folder, data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import socket
 import tempfile
 import time
@@ -45,16 +46,27 @@ def remove(folder: Path) -> None:
             folder.rmdir()
 
 
-def remove_left(parent: Path) -> None:
-    """Remove this user's socket folders whose data folder has gone, with the sockets of killed servers, and empty ones."""
+def is_own(folder: Path, user: str | None) -> bool:
+    """Return True if this user or the server's `user` owns a folder. Another user could replace its own by a link at any time."""
+    return folder.lstat().st_uid in (os.geteuid(), pwd.getpwnam(user or "root").pw_uid)
+
+
+def remove_left(parent: Path, user: str | None) -> None:
+    """Remove own socket folders whose data folder has gone, with the sockets of killed servers, and empty ones."""
     for folder in parent.glob(f"{PREFIX}{os.geteuid()}-*"):
-        served = folder / _SERVED
-        with suppress(OSError):  # it has contents, or is a socket
-            if not served.is_symlink() and time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
-                folder.rmdir()
-        if served.is_symlink() and not os.path.exists(served):  # noqa: PTH110 - Path.exists raises for folders of others
-            _remove_dead(folder)
-            remove(folder)
+        with suppress(FileNotFoundError):  # another start has removed it
+            if is_own(folder, user):
+                _remove_unused(folder)
+
+
+def _remove_unused(folder: Path) -> None:
+    served = folder / _SERVED
+    with suppress(OSError):  # it has contents, or is a socket
+        if not served.is_symlink() and time.time() - folder.stat().st_mtime > ABANDONED_SECONDS:
+            folder.rmdir()
+    if served.is_symlink() and not os.path.exists(served):  # noqa: PTH110 - Path.exists raises for folders of others
+        _remove_dead(folder)
+        remove(folder)
 
 
 def _remove_dead(folder: Path) -> None:
@@ -68,6 +80,7 @@ def _remove_dead(folder: Path) -> None:
 
 def _is_answered(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1)
         try:
             probe.connect(str(path))
         except ConnectionRefusedError:

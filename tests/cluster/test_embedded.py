@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import psycopg
 import pytest
 import redis
 
-from cluster.embedded import postgres, process, valkey
+from cluster.embedded import postgres, process, sockets, valkey
 from farm_core.db.urls import libpq_url
 from tests.patience import HANG_SECONDS
 
@@ -182,6 +183,21 @@ def test_the_sockets_of_a_server_that_was_killed_itself_go_with_its_data_folder(
     os.utime(empty, (0, 0))
     postgres.start(tmp_path / "other").stop()
     temporary.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_folder_that_another_user_has_named_like_a_socket_folder_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "farm-0-0123456789abcdef"
+    folder.mkdir()
+    (folder / "data").symlink_to(tmp_path / "gone")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder / "s"))
+    os.chown(folder, 12345, 12345)
+    sockets.remove_left(tmp_path, None)
+    assert {path.name for path in folder.iterdir()} == {"data", "s"}
+    os.chown(folder, 0, 0)
+    sockets.remove_left(tmp_path, None)
+    assert not folder.exists()
 
 
 def status_of(pid: int) -> dict[str, str]:
