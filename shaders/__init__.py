@@ -20,15 +20,18 @@ EXACT = """#extension GL_ARB_gpu_shader5 : enable
 #define EXACT
 #endif"""
 """`EXACT float x` keeps the order and the rounding of its operations if the driver can. Hashes need this."""
-DOUBLES = """#extension GL_ARB_gpu_shader_fp64 : enable
-#ifdef GL_ARB_gpu_shader_fp64
+DOUBLES = """#ifdef DOUBLES
+#extension GL_ARB_gpu_shader_fp64 : enable
+#endif
+#if defined(DOUBLES) && defined(GL_ARB_gpu_shader_fp64)
 #define REAL double
 #define REAL2 dvec2
 #else
 #define REAL float
 #define REAL2 vec2
 #endif"""
-"""`REAL` and `REAL2` are doubles if the driver has them: iterations that need not converge depend on the last digits."""
+"""With DOUBLES, `REAL` and `REAL2` are doubles if the driver has them: iterations that need not converge depend on the last digits.
+Other shaders do not enable them, because that adds implicit conversions."""
 PACKING = "#extension GL_ARB_shading_language_packing : enable"
 """Extension for `packHalf2x16` of include/stored.glsl, which strict drivers lack in this version of GLSL."""
 SAMPLE_DEPTH = """#ifdef SAMPLE_DEPTH
@@ -75,17 +78,8 @@ def lines(name: str, defines: Defines = ()) -> tuple[Line, ...]:
 
 def head(defines: Defines) -> Iterator[Line]:
     """Yield the lines in front of a shader's files."""
-    added = "\n".join(
-        [
-            VERSION,
-            EXACT,
-            DOUBLES,
-            PACKING,
-            *(f"#define {key} {value}" for key, value in defines),
-            SAMPLE_DEPTH,
-            IN_PLACE,
-        ]
-    )
+    defined = [f"#define {key} {value}" for key, value in defines]
+    added = "\n".join([VERSION, EXACT, PACKING, *defined, DOUBLES, SAMPLE_DEPTH, IN_PLACE])
     return (Line("", 0, line) for line in added.splitlines())
 
 

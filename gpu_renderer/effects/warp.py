@@ -15,6 +15,7 @@ from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.opengl.programs import UniformValue
 
 if TYPE_CHECKING:
+    from gpu_renderer.effects.canvas import Canvas
     from gpu_renderer.effects.passes import EffectChain
 
 Points = npt.NDArray[np.float64]
@@ -54,6 +55,9 @@ class BezierWarp(_Points):
         points = np.array(rest) + _offsets(values)
         floats = points.astype("f4")
         return {"u_points": np.hstack([floats, (points - floats).astype("f4")]).tobytes()}
+
+    def bake(self, canvas: Canvas, values: EffectValues) -> None:
+        canvas.apply(self.shader, values, defines=(("DOUBLES", "1"),))
 
 
 @effect("mesh-warp")

@@ -51,6 +51,7 @@ VARIANTS: dict[str, list[Defines]] = {
     "effects/baked/dust_scratches.frag": RANKED,
     "effects/mosaic.frag": MEANS,
     "effects/halftone.frag": MEANS,
+    "effects/baked/bezier_warp.frag": [{"BAKED": 1}, {"BAKED": 1, "DOUBLES": 1}],
     "effects/baked/noise_alpha.frag": [{"BAKED": 1}, {"BAKED": 1, "HASHED": 1}],
     "effects/noise.frag": [{}, {"MONOCHROME": 1}, {"BAKED": 1}, {"BAKED": 1, "MONOCHROME": 1}],
     "compositing/layer.frag": [{"MATTE": matte} for matte in range(5)],
