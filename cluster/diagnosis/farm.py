@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import select, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import col
 
 from cluster.diagnosis.finding import Finding
@@ -25,6 +26,7 @@ from farm_core.db.database import Database
 from farm_core.db.sql import execute
 from farm_core.jobs.models import Worker
 from farm_core.settings import Settings
+from farm_core.user_error import UserError
 
 OLD_SECONDS: Final = 300
 """Wait of a queued job above which the doctor says who fills the queue."""
@@ -66,7 +68,7 @@ def farm_findings(settings: Settings) -> Iterator[Finding]:
         return
     try:
         state = on_database(url, _read)
-    except Exception:  # the database is away or has no tables yet: another finding says so
+    except (UserError, SQLAlchemyError, OSError):  # the database is away or has no tables yet: another finding says so
         return
     yield _workers(state)
     yield _queue(state)

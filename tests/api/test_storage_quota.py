@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import httpx
 import pytest
-from sqlalchemy import Engine, event
 
 from farm_core.audit.log import Actor, Role
 from farm_core.controls import jobs
@@ -18,6 +15,7 @@ from farm_core.db.database import Database
 from farm_core.storage import disk_space
 from tests.api import media
 from tests.api.world import Someone, World, picture, template_body, text_template
+from tests.sent_statements import sent_statements
 
 pytestmark = pytest.mark.service
 
@@ -152,7 +150,7 @@ def test_lists_select_no_column_that_they_do_not_show(own_world: World) -> None:
     template = ada.template()
     job = ada.render(template).json()["jobId"]
     batch = ada.post("/batches", json={"templateId": text_template(ada), "rows": [{"inputs": {}}]}).json()["batchId"]
-    with selected() as statements:
+    with sent_statements() as statements:
         assert [one["jobId"] for one in ada.get("/renders").json()["items"]][-1] == job
         assert [one["id"] for one in ada.get("/templates").json()["items"]][-1] == template
         assert len(ada.get(f"/batches/{batch}").json()["items"]) == 1
@@ -160,21 +158,6 @@ def test_lists_select_no_column_that_they_do_not_show(own_world: World) -> None:
     assert len(lists) == 3
     for column in ("jobs.inputs", "jobs.media", "jobs.request_hash", "templates.targets", "templates.document_key"):
         assert not [one for one in lists if column in one], column
-
-
-@contextmanager
-def selected() -> Iterator[list[str]]:
-    """Collect the statements that this process sends to Postgres through SQLAlchemy."""
-    found: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        found.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield found
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def test_a_default_that_cannot_be_fetched_is_not_kept(world: World) -> None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
 from farm_core import __main__ as farm
 from farm_core.controls.deletion import DeletionReport, delete_account
@@ -19,6 +16,7 @@ from farm_core.settings import settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from tests.farm_core.controls.test_controls import ACTOR, Farm, on_a_farm
+from tests.sent_statements import sent_statements
 
 pytestmark = pytest.mark.service
 FILES = 300
@@ -31,7 +29,7 @@ def test_a_deletion_sends_few_statements_for_many_files_and_counts_them_meanwhil
 
     async def body(farm: Farm) -> None:
         await _with_files(farm, storage)
-        with counted_statements() as sent:
+        with sent_statements() as sent:
             await delete_account(farm.database, storage, ACTOR, farm.accounts["ada"].id, report)
         assert (report.files, report.bytes, list(storage.listed("media/"))) == (FILES, 5 * FILES, [])
         assert len(sent) < FILES / 2
@@ -60,18 +58,3 @@ async def _with_files(farm: Farm, storage: LocalStorage) -> None:
         storage.put_bytes(key, b"12345")
     done: dict[str, Any] = {"status": JobStatus.cancelled, "finished_at": utc_now()}
     await farm.add("ada", "done", media=media, **done)
-
-
-@contextmanager
-def counted_statements() -> Iterator[list[str]]:
-    """Collect the statements that this process sends to Postgres through SQLAlchemy."""
-    found: list[str] = []
-
-    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
-        found.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield found
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)

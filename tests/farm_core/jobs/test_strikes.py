@@ -156,7 +156,7 @@ def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_failed_th
 
 @pytest.mark.service
 def test_blame_reads_only_jobs_that_failed_whatever_the_statistics_are(database_url: str) -> None:
-    """With few completed jobs, it read each of them and all failures for it; schedulers keep such a plan."""
+    """Schedulers keep the plan: it must find failures by their index, and never read all jobs."""
     values = {"now": utc_now(), "since": utc_now() - timedelta(seconds=600), "id": "w", "account_id": "a", "failures_max": 3, "rest_seconds_max": 600, "accounts_min": 2}  # fmt: skip
 
     async def story() -> None:
