@@ -20,6 +20,9 @@ Joining = Literal["copy", "gif", "webp", "pictures"]
 GIF_FPS_MAX: Final = 50.0
 """GIF delays are hundredths of a second, and players slow down a delay of one hundredth."""
 
+X265_NARROW_MAX_PX: Final = 48
+"""Width up to which a picture has fewer than four of x265's blocks of 16 px, which its vectors of four numbers exceed."""
+
 
 class FormatUnavailable(RenderError):
     """The format does not exist, or the installed libraries have no encoder for it."""
@@ -41,6 +44,16 @@ class VideoCodec:
     gop_frames: int
     tag: str | None = None
     is_yuv: bool = True
+
+    def options_for(self, quality: Quality, columns: int) -> Mapping[str, str]:
+        """Return the private options for pictures of a width.
+
+        On narrow pictures x265's cost tree writes beyond its memory (seen with x265 4.2), so the tree is off.
+        """
+        options = self.options[quality]
+        if self.name != "libx265" or columns > X265_NARROW_MAX_PX:
+            return options
+        return {**options, "x265-params": f"{options['x265-params']}:cutree=0"}
 
 
 @dataclass(frozen=True, slots=True)

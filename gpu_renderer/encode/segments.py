@@ -164,7 +164,9 @@ class PictureSegment(SegmentFile):
         super().__init__(path, self._container)
         self._stream = self._container.add_stream(codec.name, rate=rate(fps))
         context, coded = self._stream.codec_context, (size[0] + columns, size[1] + rows)
-        configure_pictures(context, coded, fps, self._pixel_format, codec.gop_frames, codec.options[quality])
+        configure_pictures(
+            context, coded, fps, self._pixel_format, codec.gop_frames, codec.options_for(quality, coded[0])
+        )
         context.thread_count = THREADS
         if codec.is_yuv:
             tagged(context)

@@ -109,7 +109,7 @@ class DecodedFrame:
         Encoder frames are 8-bit 4:2:0, limited range, BT.709.
         """
         frame = self._frame
-        is_fit = self._orientation == UPRIGHT and frame.width % 4 == 0 and frame.height % 2 == 0
+        is_fit = self._orientation == UPRIGHT and frame.width % 4 == 0 and frame.height % 2 == 0 and _is_top_down(frame)
         is_limited = frame.format.name == "yuv420p" and frame.color_range != _FULL_RANGE
         return is_fit and is_limited and _matrix(frame) == "bt709"
 
@@ -192,7 +192,15 @@ def _orientation(frame: av.VideoFrame) -> Orientation:
 def suits_kernels(frame: av.VideoFrame) -> bool:
     """Return True if the kernels can convert a frame with the same result as libswscale."""
     is_fit = all(size % 2 == 0 and size >= KERNEL_SIZE_MIN for size in (frame.width, frame.height))
-    return is_fit and frame.format.name in {"yuv420p", "yuvj420p"}
+    return is_fit and frame.format.name in {"yuv420p", "yuvj420p"} and _is_top_down(frame)
+
+
+def _is_top_down(frame: av.VideoFrame) -> bool:
+    """Return True if the rows of all planes ascend in memory. Uncompressed video can begin with the bottom row.
+
+    PyAV's buffer of such a plane begins at its last row in memory and ends beyond it.
+    """
+    return all(plane.line_size > 0 for plane in frame.planes)
 
 
 def _matrix(frame: av.VideoFrame) -> str:

@@ -18,7 +18,15 @@ from gpu_renderer.content.media import video
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
-from tests.gpu_renderer.content.media.video_files import TICK, level, make_noise_video, make_video, number
+from gpu_renderer.geometry.region import Region
+from tests.gpu_renderer.content.media.video_files import (
+    TICK,
+    level,
+    make_bottom_up_video,
+    make_noise_video,
+    make_video,
+    number,
+)
 
 FRAME_COUNT, TRIMMED_COUNT = 40, 8
 
@@ -215,3 +223,13 @@ def destroy_frames(path: Path, indices: range) -> None:
         first = offset + sum(sizes[:index]) + 5
         contents[first : first + sizes[index] - 5] = b"\xff" * (sizes[index] - 5)
     path.write_bytes(contents)
+
+
+def test_an_uncompressed_video_that_begins_with_its_bottom_row_is_drawn_upright(videos: Videos, tmp_path: Path) -> None:
+    frame = videos.frame(str(make_bottom_up_video(tmp_path / "clip.mkv")), 0.0)
+    assert frame is not None
+    column = frame.pixels[:, 0, 0].astype(int)
+    assert column[0] == 36 and column[-1] == 0 and np.all(np.diff(column) <= 0)  # luma 47 to 0, limited range
+    assert np.array_equal(frame.pixels_of(Region(8, 4, 16, 8)), frame.pixels[4:12, 8:24])
+    assert not frame.has_samples
+    assert not frame.has_plain_samples

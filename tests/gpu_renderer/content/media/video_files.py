@@ -73,3 +73,20 @@ def make_noise_video(path: Path, size: tuple[int, int], frame_count: int, fps: i
             container.mux(stream.encode(av.VideoFrame.from_ndarray(noise, format="rgb24")))
         container.mux(stream.encode(None))
     return path
+
+
+def make_bottom_up_video(path: Path, size: tuple[int, int] = (64, 48)) -> Path:
+    """Write one uncompressed 4:2:0 frame whose luma is the number of its row in the file. Players turn it upside down."""
+    with av.open(str(path), "w", format="matroska", options={"allow_raw_vfw": "1"}) as container:
+        stream = container.add_stream("rawvideo", rate=25)
+        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+        stream.codec_context.codec_tag = "I420"
+        stream.codec_context.extradata = b"BottomUp\0" * 2  # the muxer removes one
+        frame = av.VideoFrame(*size, "yuv420p")
+        luma, *chroma = frame.planes
+        luma.update(np.repeat(np.arange(size[1], dtype=np.uint8), luma.line_size).tobytes())
+        for plane in chroma:
+            plane.update(b"\x80" * plane.buffer_size)
+        container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
