@@ -85,10 +85,11 @@ void directional_blur(const uint8_t *source, uint8_t *found, int width, int heig
             struct tap tap = {right >> 8, below >> 8, (uint16_t)(right & 255), (uint16_t)(below & 255), (uint16_t)weights[k],
                               x,          down};
             int from = width, to = width, row = y + tap.down;
-            if (side_coverage(y, down, height) == 1.0f) {
+            if (side_coverage(y, down, height) == 1.0f && row >= 0 && row + (tap.below > 0) < height) {
                 from = clamp_index((int)ceilf(-x), width + 1);
                 to = clamp_index((int)floorf((float)width - x), width + 1);
-                if (from > to) from = to = width;
+                // Rounding, and moves that are not finite, must not lead to columns outside the canvas.
+                if (from > to || from + tap.across < 0 || to + tap.across + (tap.right > 0) > width) from = to = width;
             }
             if (from < to) {
                 const uint8_t *top = source + stride * row + 4 * (from + tap.across);

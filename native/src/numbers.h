@@ -65,15 +65,18 @@ INLINE float truncate_to_half(float number) {
 #ifdef __F16C__
     return _cvtsh_ss(_cvtss_sh(number, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
 #else
-    float small = (float)(int32_t)(number * HALF_STEPS) * (1.0f / HALF_STEPS);
-    return select_float(fabsf(number) < HALF_MIN, small, float_of(bits_of(number) & ~0x1fffu));
+    int is_small = (bits_of(number) & 0x7fffffffu) < bits_of(HALF_MIN);
+    float small = (float)(int32_t)(select_float(is_small, number, 0.0f) * HALF_STEPS) * (1.0f / HALF_STEPS);
+    return select_float(is_small, small, float_of(bits_of(number) & ~0x1fffu));
 #endif
 }
 
 // Return the bit pattern of a number that is a half float.
 INLINE uint16_t half_pattern(float half) {
     uint32_t bits = bits_of(half), size = bits & 0x7fffffffu;
-    uint32_t pattern = select_bits(size < 113u << 23, (uint32_t)(int32_t)(fabsf(half) * HALF_STEPS), (size >> 13) - (112u << 10));
+    int is_small = size < bits_of(HALF_MIN);
+    uint32_t small = (uint32_t)(int32_t)(float_of(select_bits(is_small, size, 0)) * HALF_STEPS);
+    uint32_t pattern = select_bits(is_small, small, (size >> 13) - (112u << 10));
     return (uint16_t)(pattern | (bits >> 16 & 0x8000u));
 }
 
