@@ -57,7 +57,7 @@ FreeForm = Annotated[dict[str, Any] | RawObject, PlainValidator(_object)]
 
 
 def _decimal(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value) is None:
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,30}", value) is None:
         raise PydanticKnownError("int_parsing")
     return value
 

@@ -31,6 +31,16 @@ def settings_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+_OTHER_STATUSES: Final = {
+    405: "The route does not have this method. `Allow` lists its methods.",
+    408: "The request took too long to arrive.",
+    416: "The `Range` of a file begins after its end.",
+    431: "The request line and headers are longer than 32 KiB, or there are more than 100 headers.",
+    500: "A fault of the farm. The operator finds it in the logs by the `requestId`.",
+}
+"""Statuses of failures without a class in `farm_core.errors`."""
+
+
 def errors_page() -> str:
     """Return the page with every error that has its own class."""
     lines = [
@@ -44,6 +54,14 @@ def errors_page() -> str:
     for error in sorted(_kinds(errors.FarmError), key=lambda kind: (kind.status, kind.code or "", kind.__name__)):
         code = f"`{error.code}`" if error.code else ""
         lines.append(f"| {error.status} | {code} | {(error.__doc__ or '').splitlines()[0]} |")
+    lines += [
+        "",
+        "These have no `code`, and come before or outside the rules of a route:",
+        "",
+        "| Status | Meaning |",
+        "|---|---|",
+    ]
+    lines += [f"| {status} | {meaning} |" for status, meaning in _OTHER_STATUSES.items()]
     return "\n".join(lines) + "\n"
 
 

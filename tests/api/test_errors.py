@@ -17,6 +17,7 @@ import pytest
 import redis
 from structlog.testing import capture_logs
 
+from farm_core.settings import ROOT
 from farm_core.telemetry import logs
 from tests.api.world import World, picture, template_body, text_template
 from tests.s3_server import BUCKET, S3Server
@@ -24,6 +25,7 @@ from tests.s3_server import BUCKET, S3Server
 pytestmark = pytest.mark.service
 JSON = {"Content-Type": "application/json"}
 LIMIT = 10 * 1024 * 1024
+ERRORS_PAGE = (ROOT / "docs" / "errors.md").read_text()
 
 
 def check(answer: Any, status: int) -> dict[str, Any]:
@@ -33,6 +35,7 @@ def check(answer: Any, status: int) -> dict[str, Any]:
     assert body["message"] and body["error"]
     assert body["requestId"] == answer.headers["X-Request-Id"]
     assert body["path"] == answer.request.url.path
+    assert f"| {status} |" in ERRORS_PAGE
     return body
 
 
@@ -90,6 +93,7 @@ def test_bounds_are_described_in_json_terms(world: World) -> None:
         ("/renders?limit=101", "limit: must be at most 100"),
         ("/renders?limit=x", "limit: must be an integer"),
         ("/renders?offset=-1", "offset: must be at least 0"),
+        (f"/renders?offset={2**63}", "offset: must be at most 2147483647"),
     ):
         assert check_fault(ada.get(path)) == words
     template = template_body(width=0)
