@@ -30,7 +30,7 @@ TEXT_MAX = 100
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the document and the time."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
-    parser.add_argument("--comp", metavar="ID", help="the composition (default: the document's first)")
+    parser.add_argument("--comp", metavar="ID", help="the composition (default: comp_root, else the document's first)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, for programs")
     parser.add_argument("--time", metavar="T", type=options.seconds, help="seconds: print the evaluated frame")
 

@@ -80,7 +80,7 @@ def add_document_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("file", metavar="FILE", type=Path, help="a .motion folder, zip or single file")
     add("--set", metavar="ID=VALUE", action="append", default=[], type=assignment, help="an input")
-    add("--comp", metavar="ID", help="the composition (default: the document's first)")
+    add("--comp", metavar="ID", help="the composition (default: comp_root, else the document's first)")
     add("--size", metavar="WxH", type=size, default=(None, None), help="output size in pixels")
     add("--fps", metavar="N", type=rate, help="output frames per second")
     add("--media", metavar="DIR", type=folder, help="folder in which media files are found by name")
