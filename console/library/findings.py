@@ -68,11 +68,14 @@ def stored(found: Findings, asked: str) -> bytes:
 
 
 def read(data: bytes, asked: str, name: str) -> Findings | None:
-    """Return stored findings with a name, or None if they are about another composition."""
+    """Return stored findings with a name, or None if they are about another composition or in the form of another release."""
     kept = orjson.loads(data)
     if kept["asked"] != asked:
         return None
-    found = Findings(**kept["found"] | {"fields": fields_from(kept["found"]["fields"])})
+    try:
+        found = Findings(**kept["found"] | {"fields": fields_from(kept["found"]["fields"])})
+    except (KeyError, TypeError):
+        return None
     return replace(found, name=name.strip() or found.composition)
 
 
