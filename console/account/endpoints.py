@@ -25,6 +25,7 @@ from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
 from farm_core.audit.log import record
 from farm_core.errors import BadRequest
 from farm_core.jobs.models import Job
+from farm_core.jobs.status import DeliveryStatus
 from farm_core.statistics import repository as statistics
 from farm_core.usage import repository as usage
 from farm_core.usage.stored import stored_bytes
@@ -32,6 +33,8 @@ from farm_core.webhooks.models import Delivery
 
 router = APIRouter(prefix="/account")
 WEBHOOKS_MAX: Final = 50
+SEARCHED_MAX: Final = 5_000
+"""Number of newest renders with a webhook among which those with a status are searched."""
 LIFETIMES: Final = {"": None, "7": timedelta(days=7), "30": timedelta(days=30), "365": timedelta(days=365)}
 
 
@@ -69,10 +72,11 @@ async def revoke_key(viewer: ChangerOf, state: AppStateOf, work: Work, key_id: s
 
 
 @router.get("/webhooks")
-async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading) -> Response:
-    """Return the page of the newest webhooks with their receivers' responses."""
-    deliveries = await _webhooks(work, viewer.account_id)
-    return page(request, "account/webhooks.html", deliveries=deliveries, title="Webhooks")
+async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading, status: str = "") -> Response:
+    """Return the page of the newest webhooks with their receivers' responses, or of those with a status."""
+    chosen = DeliveryStatus(status) if status in set(DeliveryStatus) else None
+    deliveries = await _webhooks(work, viewer.account_id, chosen)
+    return page(request, "account/webhooks.html", deliveries=deliveries, status=chosen or "", title="Webhooks")
 
 
 def _refuse_acting(viewer: Viewer) -> None:
@@ -102,11 +106,14 @@ async def _month(state: AppStateOf, account_id: str, now: datetime) -> Chart:
     return Chart(await statistics.bars(state.database, since, timedelta(days=1), days, account_id), timedelta(days=1))
 
 
-async def _webhooks(work: AsyncSession, account_id: str | None) -> list[Delivery]:
-    """Return the deliveries of the newest renders with a webhook."""
+async def _webhooks(work: AsyncSession, account_id: str | None, status: DeliveryStatus | None) -> list[Delivery]:
+    """Return the deliveries of the newest renders with a webhook, or those with the status among SEARCHED_MAX renders."""
     newest = select(col(Job.id), col(Job.created_at)).where(col(Job.callback_url).is_not(None))
     if account_id is not None:
         newest = newest.where(col(Job.account_id) == account_id)
-    jobs = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(WEBHOOKS_MAX).subquery()
+    most = WEBHOOKS_MAX if status is None else SEARCHED_MAX
+    jobs = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(most).subquery()
     statement = select(Delivery).join(jobs, jobs.c.id == col(Delivery.job_id))
+    if status is not None:
+        statement = statement.where(col(Delivery.status) == status)
     return list(await work.scalars(statement.order_by(jobs.c.created_at.desc()).limit(WEBHOOKS_MAX)))

@@ -37,7 +37,10 @@ LIMIT_WORDS: Final = {
     "maxUploadBytes": "Largest upload, in bytes", "maxStorageBytes": "Storage, in bytes",
 }  # fmt: skip
 """Labels of limits, by their names in the usage record."""
-Order = Literal["name", "minutes", "storage"]
+Order = Literal["name", "queued", "minutes", "storage"]
+_ORDERS: Final[dict[str, Any]] = {
+    "queued": col(AccountQueue.queued), "minutes": col(Usage.rendered_ms), "storage": col(AccountQueue.stored_bytes)
+}  # fmt: skip
 
 
 @router.get("")
@@ -50,7 +53,7 @@ async def accounts_page(
     text: str = "",
     order: Order = "name",
 ) -> Response:
-    """Return the accounts by name, with queues and this month's usage, or the first page of those with the highest usage."""
+    """Return the accounts by name, with queues and this month's usage, or the first page of those that queue or use most."""
     month = and_(col(Usage.account_id) == col(Account.id), col(Usage.period) == period_of(state.clock.now()))
     queue = col(AccountQueue.account_id) == col(Account.id)
     statement = select(Account, AccountQueue, Usage).outerjoin(AccountQueue, queue).outerjoin(Usage, month)
@@ -59,8 +62,7 @@ async def accounts_page(
     if text:
         statement = statement.where(col(Account.name).icontains(text, autoescape=True))
     if order != "name":
-        use = col(Usage.rendered_ms) if order == "minutes" else col(AccountQueue.stored_bytes)
-        statement = statement.order_by(use.desc().nulls_last())
+        statement = statement.order_by(_ORDERS[order].desc().nulls_last())
     rows = (await work.execute(statement.order_by(col(Account.name)).limit(PAGE_SIZE + 1))).all()
     following = rows[PAGE_SIZE - 1][0].name if len(rows) > PAGE_SIZE and order == "name" else None
     values: dict[str, Any] = {

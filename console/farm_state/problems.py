@@ -25,7 +25,7 @@ async def problems(state: AppState, snapshot: Snapshot) -> list[Problem]:
     """Return the problems, worst first. A full disk comes before its consequences. Missing optional parts come last."""
     found = [
         *await _storage(state, snapshot), *_workers(snapshot), *_queue(snapshot), *await _redis(state),
-        *_results(snapshot), *_devices(snapshot),
+        *_results(snapshot), *_webhooks(snapshot), *_devices(snapshot),
     ]  # fmt: skip
     return sorted(found, key=lambda problem: not problem.severe)
 
@@ -107,14 +107,9 @@ def _queue(snapshot: Snapshot) -> list[Problem]:
         return [Problem("The whole queue is paused.", "Nothing new is started until somebody resumes it.", severe=True)]
     if snapshot.oldest is not None and (snapshot.at - snapshot.oldest).total_seconds() > OLD_SECONDS:
         minutes = int((snapshot.at - snapshot.oldest).total_seconds() // 60)
-        advice = (
-            "The farm is busier than it can keep up with. Add workers, or look for an account that fills the queue."
-        )
-        return [
-            Problem(
-                f"A render has waited for {minutes} min.", advice, "/console/renders?status=queued", "Show the queue"
-            )
-        ]
+        advice = "The farm is busier than it can keep up with. Add workers, or pause or lower an account that fills the queue."
+        what = f"A render has waited for {minutes} min."
+        return [Problem(what, advice, "/console/accounts?order=queued", "Show who queues most")]
     return []
 
 
@@ -125,6 +120,16 @@ def _results(snapshot: Snapshot) -> list[Problem]:
     share = f"{100 * snapshot.hour.failed / ended:.0f} %"
     return [Problem(f"{share} of the renders of the last hour failed.", "The reasons are below.",
                     "/console/renders?status=failed&period=1h", "Show the failures")]  # fmt: skip
+
+
+def _webhooks(snapshot: Snapshot) -> list[Problem]:
+    if not (lost := snapshot.dropped_webhooks):
+        return []
+    what = "A webhook was dropped: its receiver has not accepted it."
+    if lost > 1:
+        what = f"{lost:,} webhooks were dropped: their receivers have not accepted them."
+    advice = "The farm does not try again by itself. Send them again once the receivers answer."
+    return [Problem(what, advice, "/console/account/webhooks?status=dropped", "Show the dropped webhooks")]
 
 
 def _disk(snapshot: Snapshot) -> list[Problem]:

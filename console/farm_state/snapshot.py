@@ -35,7 +35,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """State of the farm at one time. `rates` are frames per second by worker."""
+    """State of the farm at one time. `rates` are frames per second by worker, `dropped_webhooks` those of the last day's renders."""
 
     at: datetime
     queued: int
@@ -49,6 +49,7 @@ class Snapshot:
     day: Chart
     storage: Storage
     failures: Sequence[Any]
+    dropped_webhooks: int
     problems: Sequence[Problem]
 
     @property

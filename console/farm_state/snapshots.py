@@ -29,6 +29,8 @@ LIVE_SECONDS: Final = 2.0
 """Interval at which the farm is read while the overview has viewers, for any number of them."""
 SLOW_SECONDS: Final = 60.0
 FAILURES_MAX: Final = 500
+DROPPED_AMONG: Final = 5_000
+"""Number of newest renders of a day among which dropped webhooks are counted."""
 Result = TypeVar("Result")
 
 _QUEUE = text(
@@ -45,6 +47,13 @@ _FAILURES = text(
         SELECT id, error, created_at, finished_at FROM jobs WHERE status = 'failed' AND created_at > :since
         ORDER BY created_at DESC, id DESC LIMIT :most
     ) AS newest GROUP BY error ORDER BY count(*) DESC, max(finished_at) DESC LIMIT 6
+    """
+)
+_DROPPED_WEBHOOKS = text(
+    """
+    SELECT count(*) FROM (
+        SELECT id FROM jobs WHERE created_at > :since ORDER BY created_at DESC, id DESC LIMIT :most
+    ) AS newest JOIN deliveries ON deliveries.job_id = newest.id WHERE deliveries.status = 'dropped'
     """
 )
 
@@ -94,11 +103,12 @@ class Snapshots:
             values = {"since": now - timedelta(days=1), "most": FAILURES_MAX}
             failures = await self._cached("failures", lambda: _rows(session, values), 10.0)
             stored = await self._cached("storage", lambda: _stored(session))
+            dropped = await self._cached("dropped webhooks", lambda: _dropped_webhooks(session, now), 10.0)
         storage = await self._storage(*stored)
         hour, day = await self._cached("charts", lambda: self._charts(now), 20.0)
         snapshot = Snapshot(
             now, int(queue.queued), int(queue.processing), queue.oldest, paused, shown, counts(shown),
-            self._measured(shown), hour, day, storage, failures, (),
+            self._measured(shown), hour, day, storage, failures, dropped, (),
         )  # fmt: skip
         found = await problems(self.state, snapshot)
         return replace(snapshot, problems=found)
@@ -161,3 +171,8 @@ async def _stored(session: AsyncSession) -> tuple[int, int]:
 
 async def _rows(session: AsyncSession, values: Mapping[str, Any]) -> Sequence[Any]:
     return (await session.execute(_FAILURES, values)).all()
+
+
+async def _dropped_webhooks(session: AsyncSession, now: datetime) -> int:
+    values = {"since": now - timedelta(days=1), "most": DROPPED_AMONG}
+    return int(await session.scalar(_DROPPED_WEBHOOKS, values) or 0)

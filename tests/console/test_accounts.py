@@ -31,6 +31,9 @@ def test_the_accounts_that_use_most_come_first(operator: Person, member: Person)
     assert names(by_minutes)[:2] == ["ada", "boss"]
     assert "1.5 min" in by_minutes
     assert "16.5 min" not in by_minutes
+    member.api.job()
+    world.database.execute("UPDATE account_queues SET queued = 5 WHERE account_id = %s", (operator.api.account_id,))
+    assert names(operator.text("/accounts?order=queued"))[:2] == ["boss", "ada"]
     assert operator.get("/accounts?order=nothing").status_code == 400
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from farm_core.ids import new_id
 from tests.console.people import Person
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 
@@ -41,3 +43,46 @@ def test_attempts_are_described_in_words(member: Person) -> None:
     assert "An operator can send it again" not in shown
     world.database.execute("UPDATE deliveries SET status = 'dropped' WHERE job_id = %s", (job,))
     assert "An operator can send it again" in member.text(f"/renders/{job}")
+
+
+def delivery(person: Person, status: str, host: str) -> str:
+    """Create a render with a webhook in a status; return its id."""
+    world, job = person.api.world, person.api.job()
+    world.database.execute("UPDATE jobs SET callback_url = %s WHERE id = %s", (f"https://{host}/", job))
+    world.database.execute(
+        "INSERT INTO deliveries (id, job_id, url, body, status, attempt, attempts, due_at, created_at)"
+        " VALUES (%s, %s, %s, '{}', %s, 3, '[]', now(), now())",
+        (new_id("d"), job, f"https://{host}/", status),
+    )
+    return job
+
+
+def test_an_operator_learns_of_dropped_webhooks_and_finds_them(operator: Person, member: Person) -> None:
+    delivery(member, "delivered", "good.example")
+    assert "dropped" not in operator.text("/")
+    for host in ("a.example", "b.example"):
+        delivery(member, "dropped", host)
+    world = operator.api.world
+    world.database.execute(
+        "UPDATE jobs SET created_at = created_at - interval '3 days' WHERE callback_url LIKE '%%//a.%%'"
+    )
+    for host in ("c.example", "d.example"):
+        delivery(member, "dropped", host)
+    assert_appears(operator, "3 webhooks were dropped: their receivers have not accepted them.")
+    found = operator.text("/account/webhooks?status=dropped")
+    assert [host for host in ("a", "b", "c", "d", "good") if f"https://{host}.example/" in found] == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
+    assert "No webhook is due" in operator.text("/account/webhooks?status=due")
+    assert "good.example" in operator.text("/account/webhooks?status=nonsense")
+
+
+def assert_appears(operator: Person, text: str) -> None:
+    """Wait until the overview, which reads deliveries rarely, contains the text."""
+    ends = time.monotonic() + HANG_SECONDS
+    while text not in operator.text("/"):
+        assert time.monotonic() < ends, operator.text("/")
+        time.sleep(1)
