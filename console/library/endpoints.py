@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Query, Request
-from sqlalchemy import Select, func, select, tuple_
+from sqlalchemy import Row, Select, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -22,7 +23,7 @@ from console.renders.listing import Filters, listing
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.accounts.models import Account
 from farm_core.audit.log import record
-from farm_core.errors import BadRequest, Conflict
+from farm_core.errors import BadRequest, Conflict, NotFound
 from farm_core.templates import repository
 from farm_core.templates.models import Template
 
@@ -38,10 +39,13 @@ _BY_NAME: Final[tuple[Any, ...]] = (_LOWER, col(Template.id))
 
 @router.get("")
 async def gallery(
-    request: Request, viewer: ViewerOf, work: Reading, after: str = "", text: Annotated[str, Query()] = "",
-    order: Annotated[str, Query()] = "",
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, after: str = "",
+    text: Annotated[str, Query()] = "", order: Annotated[str, Query()] = "", deleted: Annotated[str, Query()] = "",
 ) -> Response:  # fmt: skip
-    """Return the gallery, newest first or by name. Operators see all accounts' templates. `text` filters by name."""
+    """Return the gallery, newest first or by name. Operators see all accounts' templates. `text` filters by name.
+
+    `deleted` is a template that can be restored.
+    """
     text, by_name = text.strip()[:TEXT_MAX].replace("\x00", ""), order == "name"
     inputs = func.jsonb_array_length(col(Template.inputs))
     statement = _visible(viewer).add_columns(inputs).options(repository.GALLERY)
@@ -60,7 +64,10 @@ async def gallery(
         last = rows[PAGE_SIZE - 1]
         following = f"{last[3]}~{last[0].id}" if by_name else keyset.key_of(last[0])
     filters = {"text": text, "order": "name" if by_name else ""}
-    values: dict[str, Any] = {"rows": shown, "following": following, "after": after, "filters": filters}
+    values: dict[str, Any] = {
+        "rows": shown, "following": following, "after": after, "filters": filters, "undelete_time": repository.UNDELETE_TIME,
+        "deleted": await _deleted(work, viewer, deleted.replace("\x00", ""), state.clock.now()) if deleted else None,
+    }  # fmt: skip
     return page(request, "library/gallery.html", title="Templates", **values)
 
 
@@ -107,7 +114,20 @@ async def delete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: 
     await record(
         work, viewer.actor, "delete template", f"template {row.id}", {"name": row.name, "account": account.name}
     )
-    return RedirectResponse("/console/templates", 303)
+    return RedirectResponse(f"/console/templates?deleted={row.id}", 303)
+
+
+@router.post("/{template_id}/undelete")
+async def undelete(viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str) -> Response:
+    """Restore a template that was deleted a short time ago."""
+    now = state.clock.now()
+    row, account = found(await _deleted(work, viewer, checked_id(template_id, "template"), now), "template")
+    if not await repository.undelete(work, account.id, row.id, now):
+        raise NotFound("This template can no longer be restored.")
+    await record(
+        work, viewer.actor, "undelete template", f"template {row.id}", {"name": row.name, "account": account.name}
+    )
+    return RedirectResponse(f"/console/templates/{row.id}", 303)
 
 
 @router.get("/{template_id}/poster.jpg")
@@ -153,7 +173,17 @@ def _named(viewer: Viewer, text: str) -> Select[str]:
     return select(searched.c.id).where(searched.c.name.icontains(text, autoescape=True))
 
 
+async def _deleted(
+    session: AsyncSession, viewer: Viewer, template_id: str, now: datetime
+) -> Row[Template, Account] | None:
+    """Return the template and its account if it is deleted and the viewer may restore it."""
+    return (await session.execute(_of_viewer(viewer).where(repository.deleted(template_id, now)))).first()
+
+
 def _visible(viewer: Viewer) -> Select[Template, Account]:
+    return _of_viewer(viewer).where(col(Template.deleted_at).is_(None))
+
+
+def _of_viewer(viewer: Viewer) -> Select[Template, Account]:
     joined = select(Template, Account).join(Account, col(Account.id) == col(Template.account_id))
-    joined = joined.where(col(Template.deleted_at).is_(None))
     return joined if viewer.operator else joined.where(col(Template.account_id) == viewer.account.id)

@@ -1022,11 +1022,13 @@ SELECT max(page.id) AS last, (SELECT count(*) FROM gone) AS deleted FROM page
 -- delete_template_versions --
 -- Delete former versions of templates that no job needs: they were replaced before the moment, and the account's oldest
 -- open job was created more than an hour later. The hour is for running requests, which can create a job of a version
--- that they read before. Restorable versions stay until their template is deleted: CASE looks up no job for them.
+-- that they read before. Restorable versions stay until their template was deleted before the moment: CASE looks up no
+-- job for them.
 WITH doomed AS (
     SELECT versions.template_id, versions.version FROM template_versions AS versions
     JOIN templates ON templates.id = versions.template_id
-    WHERE versions.replaced_at < :before AND CASE WHEN versions.restorable AND templates.deleted_at IS NULL THEN false ELSE NOT EXISTS (
+    WHERE versions.replaced_at < :before AND CASE
+        WHEN versions.restorable AND (templates.deleted_at IS NULL OR templates.deleted_at >= :before) THEN false ELSE NOT EXISTS (
         SELECT 1 FROM (
             SELECT created_at FROM jobs WHERE jobs.account_id = versions.account_id AND jobs.finished_at IS NULL
             ORDER BY created_at, id LIMIT 1
@@ -1041,7 +1043,7 @@ RETURNING versions.template_id
 -- needed_keys --
 -- Return those keys that jobs or templates refer to. A job needs its objects until it has ended before the moment (for
 -- ever, without one). Each reference is found by its own index. A receipt is needed with its video, and the document of
--- a deleted template with the template's jobs.
+-- a deleted template with the template's jobs, or if it was deleted since another moment: it may be restored.
 SELECT key FROM unnest(CAST(:keys AS text[])) AS wanted(key)
 WHERE EXISTS (
     SELECT 1 FROM jobs WHERE jobs.video_key = ANY(ARRAY[wanted.key, regexp_replace(wanted.key, '[.]json$', '.mp4'),
@@ -1057,7 +1059,8 @@ WHERE EXISTS (
         AND jsonb_path_query_array(jobs.media, CAST('$.*' AS jsonpath)) @> to_jsonb(wanted.key)
         AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
 ) OR EXISTS (
-    SELECT 1 FROM templates WHERE templates.document_key = wanted.key AND (templates.deleted_at IS NULL OR EXISTS (
+    SELECT 1 FROM templates WHERE templates.document_key = wanted.key AND (templates.deleted_at IS NULL
+        OR templates.deleted_at >= CAST(:deleted_since AS timestamptz) OR EXISTS (
         SELECT 1 FROM jobs WHERE jobs.template_id = templates.id
             AND (CAST(:before AS timestamptz) IS NULL OR jobs.finished_at IS NULL OR jobs.finished_at >= :before)
     ))

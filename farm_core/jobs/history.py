@@ -63,10 +63,13 @@ async def delete_template_versions(transaction: Transaction, before: datetime, r
     return len(await execute(transaction, "delete_template_versions", {"before": before, "rows_max": rows_max}))
 
 
-async def needed_keys(transaction: Transaction, keys: Iterable[str], before: datetime | None) -> set[str]:
+async def needed_keys(
+    transaction: Transaction, keys: Iterable[str], before: datetime | None, deleted_since: datetime | None
+) -> set[str]:
     """Return those keys of results, documents and media that a job or a template refers to.
 
-    With a moment, jobs that ended before it need no objects. Without one, every job counts.
+    Jobs that ended before the first moment need no objects; without it, every job counts. Templates that were deleted
+    since the second moment need their documents; without it, only their jobs do.
     """
-    values = {"keys": sorted(keys), "before": before}
+    values = {"keys": sorted(keys), "before": before, "deleted_since": deleted_since}
     return set(await column(transaction, "needed_keys", values))

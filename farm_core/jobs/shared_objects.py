@@ -66,8 +66,8 @@ async def delete_unneeded(
 ) -> AsyncIterator[tuple[str, int]]:
     """Delete those objects, with their charges, that no row refers to. Yield the key and the bytes of each deleted one.
 
-    Jobs that ended before `ended_before` need no objects. Objects written since `written_before` stay. Raises
-    StorageUnavailable.
+    Jobs that ended before `ended_before` need no objects. Objects written, and documents of templates deleted, since
+    `written_before` stay. Raises StorageUnavailable.
     """
     wanted = sorted(set(keys))
     for first in range(0, len(wanted), OBJECTS_PER_LOCK):
@@ -88,7 +88,7 @@ async def _delete_some(
 ) -> dict[str, int]:
     """Delete a few objects under the lock. Return the bytes of each deleted one."""
     async with _locked(connection, *_HOLD_ALONE):  # no transaction is open during calls of storage
-        needed = await needed_keys(connection, keys, ended_before)
+        needed = await needed_keys(connection, keys, ended_before, written_before)
         unneeded = [key for key in keys if key not in needed]
         sizes = await in_threads(partial(_size, storage, written_before=written_before), unneeded)
         found = {key: size for key, size in zip(unneeded, sizes, strict=True) if size is not None}

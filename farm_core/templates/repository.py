@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
-from sqlalchemy import Select, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import load_only
 from sqlmodel import col
@@ -23,6 +23,9 @@ SHOWN: Final = load_only(*cast(Any, _SHOWN), raiseload=True)
 
 GALLERY: Final = load_only(*cast(Any, _GALLERY), raiseload=True)
 """Option for lists that show no inputs."""
+
+UNDELETE_TIME: Final = timedelta(minutes=30)
+"""Time for which a deleted template can be restored. Retention spares its rows and its document for an hour."""
 
 RESTORABLE_MAX: Final = 10
 """Number of newest former versions that a template keeps without renders that wait for them."""
@@ -156,3 +159,15 @@ async def delete(session: AsyncSession, account_id: str, template_id: str, now: 
         .values(deleted_at=now)
     )
     return (await session.execute(statement.returning(col(Template.id)))).first() is not None
+
+
+def deleted(template_id: str, now: datetime) -> ColumnElement[bool]:
+    """Return the condition of a deleted template that can be restored."""
+    return and_(col(Template.id) == template_id, col(Template.deleted_at) > now - UNDELETE_TIME)
+
+
+async def undelete(session: AsyncSession, account_id: str, template_id: str, now: datetime) -> bool:
+    """Restore a template that was deleted less than `UNDELETE_TIME` ago. Return True if it was."""
+    statement = update(Template).where(deleted(template_id, now), col(Template.account_id) == account_id)
+    changed = statement.values(deleted_at=None).returning(col(Template.id))
+    return (await session.execute(changed)).first() is not None

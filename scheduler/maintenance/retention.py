@@ -94,7 +94,7 @@ class ResultReaper(Service):
         old = await asyncio.to_thread(lambda: [one.key for one in stored(prefix) if one.modified_at < before])
         for start in range(0, len(old), BATCH):
             batch = old[start : start + BATCH]
-            needed = await database.single(partial(needed_keys, keys=batch, before=expired))
+            needed = await database.single(partial(needed_keys, keys=batch, before=expired, deleted_since=before))
             unneeded = [key for key in batch if key not in needed]
             deleted = delete_unneeded(
                 database, self.dependencies.storage, unneeded, ended_before=expired, written_before=before

@@ -22,6 +22,7 @@ from farm_core.jobs.models import Job, JobEvent, Segment, Task
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import StoredObject
+from farm_core.templates import repository
 from farm_core.templates.models import Template
 from farm_core.usage.models import ObjectCharge
 from farm_core.webhooks.models import Delivery
@@ -71,7 +72,7 @@ LATER = NOW + timedelta(days=31)
 def template(name: str, *, deleted: bool) -> Template:
     return Template(
         id=f"tpl_{name}", account_id="acc_a", name=name, width=64, height=64, fps=30, duration_seconds=1, inputs=[],
-        targets={}, document_key=f"documents/{name}.json", deleted_at=LATER if deleted else None,
+        targets={}, document_key=f"documents/{name}.json", deleted_at=LATER - timedelta(hours=2) if deleted else None,
     )  # fmt: skip
 
 
@@ -94,7 +95,10 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
     async def story() -> None:
         database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
         await furnish(database, storage)
-        templates = [template("live", deleted=False), template("used", deleted=True), template("gone", deleted=True)]
+        templates = [
+            template("live", deleted=False), *(template(name, deleted=True) for name in ("used", "gone", "restorable"))
+        ]  # fmt: skip
+        templates[-1].deleted_at = LATER - repository.UNDELETE_TIME
         jobs = [
             job("old", "tpl_gone", NOW), job("young", "tpl_live", LATER - timedelta(days=29)), job("busy", "tpl_used", None),
         ]  # fmt: skip
@@ -105,7 +109,7 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
         for name in ("old", "young", "busy"):
             for key in (f"results/{name}.mp4", f"results/{name}.json", f"frozen/{name}.json", f"media/{name}.png"):
                 storage.put_bytes(key, b"1")
-        for name in ("live", "used", "gone", "never-stored"):
+        for name in ("live", "used", "gone", "restorable", "never-stored"):
             storage.put_bytes(f"documents/{name}.json", b"1")
         async with database.work() as session:
             session.add_all(
@@ -116,7 +120,7 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
         assert {stored.key for stored in storage.listed("")} == before
         await ResultReaper(parts_for(database, storage, [], tmp_path, ManualClock(LATER))).tick()
         assert {stored.key for stored in storage.listed("")} == {
-            "documents/empty.json", "documents/live.json", "documents/used.json", "results/young.mp4", "results/young.json",
+            "documents/empty.json", "documents/live.json", "documents/used.json", "documents/restorable.json", "results/young.mp4", "results/young.json",
             "frozen/young.json", "frozen/busy.json", "media/young.png", "media/busy.png",
         }  # fmt: skip
         async with database.reading() as session:
