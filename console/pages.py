@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from console import formatting
 
@@ -81,3 +81,8 @@ def fragment(template: str, /, **values: Any) -> str:
 def is_part(request: Request) -> bool:
     """Return True if a script asks for a part of its page."""
     return "hx-request" in request.headers or request.headers.get(ASKS) == "part"
+
+
+def leads_to(request: Request, url: str) -> Response:
+    """Redirect from an accepted form to a page, or return the page's address as JSON to a script that has sent the form."""
+    return JSONResponse({"url": url}) if is_part(request) else RedirectResponse(url, 303)

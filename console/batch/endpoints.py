@@ -17,7 +17,7 @@ from api.dependencies import AppStateOf, Origin, Work
 from api.renders.media import uploads_of
 from api.renders.rules import input_faults
 from console.batch.table import Row, Table, example, file_names, read_table, with_uploads
-from console.pages import page
+from console.pages import leads_to, page
 from console.playground.endpoints import owned_template
 from console.playground.form import PREFIX, check_version, defaults_of, explained, idempotency_key, values_of
 from console.playground.output import choices_of, output_of
@@ -33,12 +33,13 @@ from motion.template import MEDIA_KINDS
 router = APIRouter(prefix="/templates/{template_id}/batch")
 SHOWN_MAX: Final = 50
 """Limit of rows without faults that the page shows."""
-FAULTY_MAX: Final = 100
+FAULTS_MAX: Final = 100
+"""Limit of different faults that the page shows."""
 Checked = Sequence[tuple[Row, Row, Sequence[tuple[str, str]]]]
 """Rows as written, rows with the addresses of named uploads, and the faults of their cells."""
-_NOT_UPLOADED: Final = (
-    "names a file that is not uploaded. Upload it below, or write an address that begins with https://"
-)
+_NOT_UPLOADED: Final = "is not uploaded. Upload it below, or write an address that begins with https://"
+_LINES_MAX: Final = 20
+"""Limit of lines that are named beside a fault that they share."""
 
 
 @router.get("")
@@ -93,7 +94,7 @@ async def render(
         return await _checked_page(request, state, viewer, template, table, error)
     detail = {"account": viewer.account.name, "rows": batch.total - batch.totals.refused}
     await record_once(work, viewer.actor, "render a table", f"batch {batch.batch_id}", detail)
-    return RedirectResponse(f"/console/renders?batch={batch.batch_id}", 303)
+    return leads_to(request, f"/console/renders?batch={batch.batch_id}")
 
 
 @router.get("/render")
@@ -154,7 +155,8 @@ async def _with_uploads(
 
 def _about_files(row: Row, files: Collection[str], fault: tuple[str, str]) -> tuple[str, str]:
     """Return the fault of a cell, reworded if the cell names a file that is not uploaded."""
-    return (fault[0], _NOT_UPLOADED) if row.cells.get(fault[0], "").strip() in files else fault
+    cell = row.cells.get(fault[0], "").strip()
+    return (fault[0], f"“{cell}” {_NOT_UPLOADED}") if cell in files else fault
 
 
 async def _page(
@@ -166,12 +168,34 @@ async def _page(
     labels = {field.id: field.label or field.id for field in fields}
     values: dict[str, Any] = {
         "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
-        "faulty": [(row, _named(row, faults, labels)) for row, _, faults in checked if row.fault or faults], "faulty_max": FAULTY_MAX,
+        "faulty": sum(1 for row, _, faults in checked if row.fault or faults), "faults_max": FAULTS_MAX, "faults": _faults(checked, labels),
         "shown": [(row, _picture(template, addressed)) for row, addressed in fit[:SHOWN_MAX]],
         "choices": choices_of(template, state.settings.accepted_formats, await request.form()), "once": token_hex(16),
         "has_media": any(field.kind in MEDIA_KINDS for field in fields), "title": f"Table for {template.name}",
     }  # fmt: skip
     return page(request, "batch/batch.html", status_code=refusal.status if refusal else 200, **values)
+
+
+def _faults(checked: Checked, labels: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each fault with the lines that have it, such as *Lines 2–5, 9*, in the order of the first lines."""
+    lines: dict[str, list[int]] = {}
+    for row, _, faults in checked:
+        for one in dict.fromkeys(_named(row, faults, labels)):
+            lines.setdefault(one, []).append(row.line)
+    return [(_lines(numbers), fault) for fault, numbers in lines.items()]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    """Return line numbers as text. Numbers that follow one another become a range."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    shown = ", ".join("–".join(map(str, one)) for one in ranges[:_LINES_MAX])
+    more = sum(one[-1] - one[0] + 1 for one in ranges[_LINES_MAX:])
+    return f"{'Line' if len(numbers) == 1 else 'Lines'} {shown}{f' and {more:,} more' if more else ''}"
 
 
 def _named(row: Row, faults: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Work
@@ -29,14 +29,17 @@ from console.library.findings import (
     stored,
     subject_of,
 )
-from console.pages import is_part, page
+from console.pages import leads_to, page
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
 from farm_core.errors import BadRequest, NotFound, NothingToExpose
+from farm_core.settings import ROOT
 from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_reserve, check_storage_quota, forget
 
 router = APIRouter(prefix="/templates")
+EXAMPLE: Final = ROOT / "examples" / "announcement.motion"
+"""Project for people who have none yet: a text and a colour, which the rows of `examples/rows.csv` vary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,15 @@ async def import_again(viewer: ViewerOf) -> Response:
 async def check_import(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
     """Check the uploaded project. Store only the upload, for an hour. Lead to the page with the findings."""
     return await _check(request, viewer, state, None)
+
+
+@router.post("/import/example")
+async def check_example(viewer: ChangerOf, state: AppStateOf) -> Response:
+    """Check a project that comes with the farm, as if it were uploaded. Lead to the findings."""
+    found = await findings(state, viewer.account.id, EXAMPLE, "", None)
+    upload = Upload(EXAMPLE, EXAMPLE.stat().st_size, None, EXAMPLE.name, {})
+    upload_id = await _store_pending(state, viewer, upload, found, "")
+    return RedirectResponse(f"/console/templates/import/{upload_id}?{urlencode({'filename': EXAMPLE.name})}", 303)
 
 
 @router.get("/import/{upload_id}")
@@ -138,7 +150,7 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
     }
     base = "/console/templates/" + ("import" if former is None else f"{former.id}/replace")
     url = f"{base}/{upload_id}?{urlencode({name: value for name, value in query.items() if value})}"
-    return JSONResponse({"url": url}) if is_part(request) else RedirectResponse(url, 303)
+    return leads_to(request, url)
 
 
 async def _show(
@@ -198,7 +210,7 @@ async def _confirm(
         raise NotFound(pending.GONE)  # the form was sent twice, and the other request has imported it meanwhile
     await work.commit()  # if it fails, the upload is still there to confirm
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
-    return RedirectResponse(f"/console/templates/{template_id}", 303)
+    return leads_to(request, f"/console/templates/{template_id}")
 
 
 async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings, composition: str) -> str:

@@ -22,7 +22,9 @@ async def home(request: Request, viewer: ViewerOf, snapshots: SnapshotsOf, sessi
     if not viewer.operator:
         has_renders = await jobs.count_of_account(session, viewer.account.id) > 0
         return RedirectResponse("/console/renders" if has_renders else "/console/templates", 303)
-    return page(request, "overview/overview.html", snapshot=await snapshots.latest(), title="Overview")
+    paused = await queues.paused_since(session)  # the snapshot can be from before the switch was pressed
+    snapshot = await snapshots.latest()
+    return page(request, "overview/overview.html", snapshot=snapshot, paused_since=paused, title="Overview")
 
 
 @router.post("/queue/{action}")

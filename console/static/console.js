@@ -12,6 +12,7 @@
 //   sheets.js    playback of contact sheets
 //   files.js     files chosen or dropped on a page
 //   imports.js   import of a project, with the progress of its upload
+//   in_place.js  buttons that change the page that they are on
 //   entered.js   fields changed before the scripts were loaded, and forms that were not accepted
 //   controls.js  tabs, copying, forms, colours, keys, two videos side by side
 //   batch/       table of a template's values, loaded by its page
@@ -21,6 +22,7 @@ import "./controls.js";
 import "./entered.js"; // after controls.js, which decides if a form is sent
 import "./farm.js";
 import "./imports.js";
+import "./in_place.js";
 import "./moving.js";
 import "./pictures.js";
 import "./renders.js";

@@ -75,6 +75,17 @@ export function giveUp(part) {
   for (const [other, request] of running) if (part.contains(other) || other.contains(part)) { request.abort(); running.delete(other); }
 }
 
+// Update a part with its element in a page's HTML. Return false if the page does not have it.
+export async function replace(part, html) {
+  giveUp(part);
+  const fresh = parsed(html, part.id);
+  if (!fresh) return false;
+  while (part.matches(":active")) await pause(50);
+  update(part, fresh);
+  setUp(part);
+  return true;
+}
+
 // Renew a part from the server. `mayShow(fresh)` decides if the response is shown. Return true if the part was updated.
 export async function renew(part, url, { asks = "part", mayShow = (_fresh) => true } = {}) {
   giveUp(part);

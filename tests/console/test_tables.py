@@ -95,6 +95,14 @@ def test_a_row_with_too_many_cells_is_named_and_the_others_are_rendered(designer
     assert refused.status_code == 200 and "1 row cannot be rendered." in refused.text
 
 
+def test_a_fault_that_many_rows_share_is_shown_once_with_their_lines(designer: Person) -> None:
+    rows = ["guest,tint", *("Ada,none" if line in (3, 5, 6, 7, 9) else "Ada,red" for line in range(2, 10))]
+    checked = designer.post(f"/templates/{template(designer)}/batch", table="\n".join(rows)).text
+    shown = " ".join(re.sub("<[^>]*>", "", html.unescape(checked)).split())
+    assert "5 rows cannot be rendered. The others can.Lines 3, 5–7, 9: Tint must be a colour" in shown
+    assert checked.count("must be a colour") == 1
+
+
 def test_a_few_of_many_unknown_columns_are_named() -> None:
     names = ["guest", *(f"{'guest' * 2_000}{number}" for number in range(30))]
     table = read_table(",".join(names) + "\nAda", FIELDS)
@@ -253,6 +261,8 @@ def test_retried_renders_stay_in_their_table(designer: Person, window: Callable[
     expect(page.locator("#results tbody tr")).to_have_count(2)
     again = items(designer, batch)[1]["jobId"]
     assert again != jobs[1]
+    assert f'href="/console/renders/{jobs[1]}"' in designer.text(f"/renders/{again}")
+    assert f'href="/console/renders/{again}"' in designer.text(f"/renders/{jobs[1]}")
     with zipfile.ZipFile(io.BytesIO(designer.get(f"/renders/tables/{batch}/videos.zip").content)) as archive:
         assert f"Line 3 ({again}, which retries {jobs[1]}): queued" in archive.read("Not in this zip.txt").decode()
     complete(designer, again, b"second")
@@ -267,11 +277,13 @@ def test_cells_name_uploaded_files(designer: Person, window: Callable[..., Any],
     page.goto(f"{designer.origin}/console/templates/{designer.api.template()}/batch")
     page.set_input_files("[data-table-file]", tmp_path / "guests.csv")
     expect(page.get_by_role("alert")).to_contain_text(
-        "2 rows cannot be rendered.Line 2: Photo names a file that is not"
+        "2 rows cannot be rendered.Line 2: Photo “Zo\u00eb.PNG” is not uploaded"
     )
     page.set_input_files("[data-media-files]", tmp_path / "zoe\u0308.png")
     expect(page.locator(".batch tbody tr")).to_have_text(re.compile("Ada.*Zo\u00eb.PNG", re.DOTALL))
-    expect(page.get_by_role("alert")).to_contain_text("1 row cannot be rendered. The others can.Line 3: Photo names")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "1 row cannot be rendered. The others can.Line 3: Photo “missing.png”"
+    )
     page.get_by_role("button", name="Render 1 video").click()
     page.locator("#results tbody a.clip").click()
     expect(page.locator("main")).to_contain_text("zoe\u0308.png")
@@ -318,7 +330,7 @@ def test_a_refused_upload_says_why_and_keeps_the_table(
 def test_files_of_other_accounts_are_not_found_by_name(member: Person, operator: Person) -> None:
     operator.api.upload(picture(), "secret.png")
     address = f"/templates/{member.api.template()}/batch"
-    assert "names a file that is not uploaded" in member.post(address, table="headline,photo\nAda,secret.png").text
+    assert "“secret.png” is not uploaded" in member.post(address, table="headline,photo\nAda,secret.png").text
 
 
 def test_the_table_of_another_account_does_not_exist(member: Person, operator: Person) -> None:
