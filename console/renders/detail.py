@@ -76,6 +76,11 @@ class Detail:
         return next((str((one.detail or {}).get("job")) for one in self.events if one.event == "retry"), None)
 
     @property
+    def retry_of(self) -> str | None:
+        """Return the id of the failed or cancelled render that this one retries."""
+        return next((str(one.detail["again"]) for one in self.events if one.detail and one.detail.get("again")), None)
+
+    @property
     def duration_seconds(self) -> float:
         """Return the length of the render's video."""
         return composition_of(self.job, self.template)[1]
