@@ -1,15 +1,6 @@
 // Lights the edges of the alpha by its slope (effects.md 8.2).
-#include "chain.glsl"
+#include "bevel.glsl"
 #include "around.glsl"
-
-uniform float u_thickness;
-uniform float u_light_angle;
-uniform vec4 u_light_color;
-uniform float u_intensity;
-
-vec4 lit(vec4 c, float shade) {
-    return vec4(c.rgb * (1.0 - clamp(-shade, 0.0, 1.0)) + srgb_to_linear(u_light_color.rgb) * max(shade, 0.0) * c.a, c.a);
-}
 
 void main() {
     float t = u_thickness / min(u_layer_size.x, u_layer_size.y);

@@ -1,14 +1,5 @@
 // Lights the four edges of the layer's box (effects.md 8.2).
-#include "chain.glsl"
-
-uniform float u_thickness;
-uniform float u_light_angle;
-uniform vec4 u_light_color;
-uniform float u_intensity;
-
-vec4 lit(vec4 c, float shade) {
-    return vec4(c.rgb * (1.0 - clamp(-shade, 0.0, 1.0)) + srgb_to_linear(u_light_color.rgb) * max(shade, 0.0) * c.a, c.a);
-}
+#include "bevel.glsl"
 
 void main() {
     vec2 l = place() / u_layer_size;

@@ -1,5 +1,5 @@
 // Grey by the brightness of each hue, with an optional tint (effects.md 8.5).
-#include "effect.glsl"
+#include "recolor.glsl"
 #include "hsl.glsl"
 
 uniform float u_reds;
@@ -17,9 +17,4 @@ vec3 changed(vec3 c) {
     float secondary = low == c.b ? u_yellows : low == c.r ? u_cyans : u_magentas;
     float grey = clamp(low + (middle - low) * secondary / 100.0 + (high - middle) * primary / 100.0, 0.0, 1.0);
     return u_tint ? hsl_to_rgb(vec3(rgb_to_hsl(u_tint_color.rgb).xy, grey)) : vec3(grey);
-}
-
-void main() {
-    vec4 c = encoded_here();
-    put_color(c, changed(c.rgb));
 }

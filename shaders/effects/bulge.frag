@@ -1,14 +1,9 @@
 // Swells or sinks the picture about a point (effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_radius;
 uniform float u_height;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 vec2 source(vec2 q) {
     vec2 v = q - middle();

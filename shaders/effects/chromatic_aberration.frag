@@ -1,17 +1,12 @@
 // Pulls red and blue apart, along a direction or away from a point (effects.md 8.9).
 #include "effect.glsl"
 #include "around.glsl"
+#include "middle.glsl"
 
 uniform float u_amount;
 uniform float u_aberration_mode;
 uniform float u_angle;
 uniform float u_falloff;
-uniform float u_center_x;
-uniform float u_center_y;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 #ifdef BAKED
 // On a canvas pixels lie at whole coordinates (effects.md 6, idx).

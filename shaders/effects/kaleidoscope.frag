@@ -1,16 +1,11 @@
 // Mirrors a wedge of the picture around a point (effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
 uniform float u_segments;
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_rotation;
 uniform float u_source_angle;
 uniform float u_zoom;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 vec2 source(vec2 q) {
     float n = clamp(floor(u_segments + 0.5), 1.0, 64.0), wedge = 2.0 * PI / n;

@@ -1,16 +1,11 @@
 // A magnifying glass, round or square (effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_magnification;
 uniform float u_radius;
 uniform float u_shape;
 uniform float u_feather;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 vec2 source(vec2 q) {
     vec2 v = q - middle();

@@ -1,13 +1,8 @@
 // Reflects one side of a line onto the other (effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_angle;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 vec2 source(vec2 q) {
     vec2 normal = direction(u_angle);

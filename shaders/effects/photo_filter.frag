@@ -1,5 +1,5 @@
 // A coloured filter before the lens (effects.md 8.5).
-#include "effect.glsl"
+#include "recolor.glsl"
 
 uniform vec4 u_color;
 uniform float u_density;
@@ -8,9 +8,4 @@ uniform bool u_preserve_luminosity;
 vec3 changed(vec3 c) {
     vec3 o = c + (c * u_color.rgb - c) * u_density / 100.0;
     return u_preserve_luminosity && luma601(o) > 1e-4 ? o * luma601(c) / luma601(o) : o;
-}
-
-void main() {
-    vec4 c = encoded_here();
-    put_color(c, changed(c.rgb));
 }

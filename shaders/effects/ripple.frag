@@ -1,17 +1,12 @@
 // Rings of waves from a point (effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_radius;
 uniform float u_amplitude;
 uniform float u_frequency;
 uniform float u_phase;
 uniform float u_decay;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 vec2 source(vec2 q) {
     vec2 v = q - middle();

@@ -1,14 +1,9 @@
 // Turns the picture about a point, most at the point itself (effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_radius;
 uniform float u_angle;
-
-vec2 middle() {
-    return center() + vec2(u_center_x, u_center_y);
-}
 
 vec2 source(vec2 q) {
     vec2 v = q - middle();

@@ -73,7 +73,8 @@ def variants(file: str) -> list[dict[str, object]]:
         return VARIANTS[file]
     if file.startswith("effects/baked/"):
         return [{"BAKED": 1}]
-    return [{}, {"BAKED": 1}] if '"effect.glsl"' in shaders.text(file) else [{}]
+    serves_both_routes = any(line.file == "include/effect.glsl" for line in shaders.lines(file))
+    return [{}, {"BAKED": 1}] if serves_both_routes else [{}]
 
 
 @pytest.mark.parametrize("file", shaders.files())

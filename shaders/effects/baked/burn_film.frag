@@ -2,19 +2,18 @@
 #include "effect.glsl"
 #include "hash.glsl"
 #include "hsl.glsl"
+#include "middle.glsl"
 
 uniform float u_burn, u_randomness;    // percent
-uniform float u_center_x, u_center_y;  // px from the canvas centre
 uniform vec4 u_burn_color, u_char_color;  // straight sRGB
 uniform float u_seed;
 
 void main() {
     float t = u_burn / 100.0;
-    vec2 middle = center() + vec2(u_center_x, u_center_y);
-    float far = length(max(middle, extent() - middle)), hot = 1.15 * t * far;
+    float far = length(max(middle(), extent() - middle())), hot = 1.15 * t * far;
     int seed = int(floor(u_seed + 0.5));
     float ragged = (h2(pixel().x + seed, pixel().y - seed) - 0.5) * u_randomness / 100.0 * 0.18 * far;
-    float front = distance(place(), middle) - ragged;
+    float front = distance(place(), middle()) - ragged;
     vec4 c = here();
     vec3 hsl = rgb_to_hsl(c.rgb);
     vec3 shown = hsl_to_rgb(vec3(hsl.x, clamp(hsl.y * (1.0 - 0.385 * t), 0.0, 1.0), clamp(hsl.z + 0.1375 * t, 0.0, 1.0)));

@@ -1,9 +1,8 @@
 // A disc or a ring over the picture. Inverted: the colour everywhere, with a hole (format/effects.md 8.6).
 #include "canvas.glsl"
 #include "composite.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x;
-uniform float u_center_y;
 uniform float u_radius;
 uniform vec4 u_color;
 uniform float u_opacity;
@@ -37,7 +36,7 @@ float ring(float d) {
 }
 
 void main() {
-    float d = distance(place(), center() + vec2(u_center_x, u_center_y));
+    float d = distance(place(), middle());
     float shape = u_radius <= 0.0 ? 0.0 : u_thickness > 0.0 ? ring(d) : disc(d);
     vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * as_byte(u_color.a * u_opacity / 100.0);
     int operation = int(floor(u_composite + 0.5));

@@ -1,15 +1,15 @@
 // Wipes from a point, in a circle or a polygon (format/effects.md 8.11).
 #include "wipe.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x, u_center_y;  // px from the canvas centre
 uniform float u_iris_points;           // a circle below 3
 uniform float u_rotation;              // degrees
 uniform float u_inner_radius, u_feather;  // px
 uniform bool u_use_inner_radius, u_invert_iris;
 
 float keep() {
-    vec2 middle = center() + vec2(u_center_x, u_center_y), d = place() - middle;
-    float outer = progress() * length(max(middle, extent() - middle));
+    vec2 d = place() - middle();
+    float outer = progress() * length(max(middle(), extent() - middle()));
     float feather = max(0.001, u_feather), n = floor(u_iris_points + 0.5), far = length(d);
     if (n >= 3.0) {
         float slot = 2.0 * PI / n, angle = angle_of(d) - radians(u_rotation);

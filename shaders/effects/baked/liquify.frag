@@ -1,15 +1,15 @@
 // Pushes, turns and pinches the picture under one brush (format/effects.md 8.8).
 #include "warp.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x, u_center_y, u_brush_size, u_push_x, u_push_y;  // px
+uniform float u_brush_size, u_push_x, u_push_y;  // px
 uniform float u_twirl;  // degrees
 uniform float u_pinch;  // percent
 
 vec2 source(vec2 q) {
-    vec2 middle = center() + vec2(u_center_x, u_center_y);
-    float d = distance(q, middle);
+    float d = distance(q, middle());
     if (d >= u_brush_size) return q;
     float share = eased(1.0 - d / u_brush_size);
     vec2 pushed = q - vec2(u_push_x, u_push_y) * share;
-    return middle + turned(pushed - middle, -radians(u_twirl) * share) * (1.0 + u_pinch / 100.0 * share);
+    return middle() + turned(pushed - middle(), -radians(u_twirl) * share) * (1.0 + u_pinch / 100.0 * share);
 }
