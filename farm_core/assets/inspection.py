@@ -10,13 +10,12 @@ import magic
 
 from farm_core.assets import audio, isobmff, pictures, svg, webm
 from farm_core.assets.faults import NotRenderable
-from farm_core.assets.kinds import declared_kind
+from farm_core.assets.kinds import ACCEPTED, declared_kind
 from farm_core.assets.streams import check_streams
 from farm_core.errors import BadRequest
 
 _HEAD_BYTES: Final = 8192
 _UNUSABLE: Final = "The farm cannot draw or play this file (not a renderable asset type)"
-_TYPES: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
 
 # libmagic's answer only selects the decoder. The decoder determines the type.
 _READERS: Final[dict[str, Callable[[Path], str]]] = {
@@ -49,7 +48,7 @@ def kind_of(path: Path, declared: str | None) -> str:
     try:
         kind = _read(path)
     except NotRenderable as refusal:
-        raise BadRequest(f"{_UNUSABLE}: {refusal}. Accepted are {_TYPES}.") from None
+        raise BadRequest(f"{_UNUSABLE}: {refusal}. Accepted are {ACCEPTED}.") from None
     claimed = declared_kind(declared)
     if claimed is not None and claimed != kind:
         raise BadRequest(f"The file was declared as {claimed}, but its bytes are {kind}.")

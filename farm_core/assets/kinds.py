@@ -17,6 +17,7 @@ ENDINGS: Final = {
     "audio/wav": "wav",
     "audio/mp4": "m4a",
 }
+ACCEPTED: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
 NO_PICTURE: Final = "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG"
 _OTHER_NAMES: Final = {
     "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/svg": "image/svg+xml",
