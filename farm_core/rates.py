@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from collections import OrderedDict, deque
-from dataclasses import dataclass
+from collections import deque
 from typing import Final
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from farm_core.errors import RateLimited
+from farm_core.lru_dict import LruDict
 
 WINDOW_SECONDS: Final = 60.0
 _AWAY_SECONDS: Final = 1.0
@@ -41,23 +41,20 @@ return 0
 """
 
 
-@dataclass(slots=True)
 class OwnCount:
-    """The same window for this process only. The least recently used keys are forgotten first."""
+    """The same window for this process only."""
 
-    moments: OrderedDict[str, deque[float]]
+    def __init__(self) -> None:
+        self._moments: LruDict[str, deque[float]] = LruDict(_KEYS_MAX)
 
     def wait_seconds(self, key: str, limit: int, now: float) -> float:
         """Count the event and return 0 if the limit allows it. Otherwise return the seconds until it does."""
-        seen = self.moments.setdefault(key, deque())
-        self.moments.move_to_end(key)
+        self._moments[key] = seen = self._moments.get(key, deque())
         while seen and seen[0] <= now - WINDOW_SECONDS:
             seen.popleft()
         if len(seen) >= limit:
             return seen[0] + WINDOW_SECONDS - now
         seen.append(now)
-        while len(self.moments) > _KEYS_MAX:
-            self.moments.popitem(last=False)
         return 0.0
 
 
@@ -66,7 +63,7 @@ class RateLimiter:
 
     def __init__(self, redis: Redis) -> None:
         self._script = redis.register_script(_SCRIPT)
-        self._own = OwnCount(OrderedDict())
+        self._own = OwnCount()
         self._away_until = 0.0
 
     async def wait_seconds(self, key: str, limit: int) -> int:

@@ -16,28 +16,31 @@ from scheduler.ports import AssemblyAssignment, SegmentAssignment, TaskAssignmen
 def assignment_of(task: LeasedTask, settings: Settings) -> TaskAssignment:
     """Return the assignment of a leased task, under the lease's token."""
     video_format = VideoFormat(
-        task.width, task.height, task.fps, task.job_frame_count, task.composition_id, task.duration_seconds,
-        task.format, task.transparent, task.has_sound,
+        width=task.width, height=task.height, fps=task.fps, frame_count=task.job_frame_count,
+        composition_id=task.composition_id, duration_seconds=task.duration_seconds,
+        format=task.format, transparent=task.transparent, has_sound=task.has_sound,
     )  # fmt: skip
     trace = TraceContext(task.request_id, task.traceparent)
     if task.segments is not None:
         video_key = f"results/{task.plan_key or task.job_id}{OUTPUT_FORMATS[task.format].ending}"
         segment_keys = tuple(segment["key"] for segment in task.segments)
         return AssemblyAssignment(
-            task.task_id, task.lease_token, task.job_id, segment_keys, video_format, video_key, _rendered_job(task, task.segments),
-            task.account_id, task.task_index, task.document_key, task.media or {}, trace,
+            task_id=task.task_id, token=task.lease_token, job_id=task.job_id, account_id=task.account_id, index=task.task_index,
+            segment_keys=segment_keys, video_format=video_format, video_key=video_key,
+            rendered_job=_rendered_job(task, task.segments), document_key=task.document_key, media=task.media or {}, trace=trace,
         )  # fmt: skip
-    limit = time_limit(settings, task.spent_seconds)
     return SegmentAssignment(
-        task.task_id, task.lease_token, task.job_id, task.document_key, task.media or {}, video_format,
-        task.first_frame, task.frame_count, task.account_id, task.task_index, task.finished_frames, limit, trace,
+        task_id=task.task_id, token=task.lease_token, job_id=task.job_id, account_id=task.account_id, index=task.task_index,
+        document_key=task.document_key, media=task.media or {}, video_format=video_format,
+        first_frame=task.first_frame, frame_count=task.frame_count, finished_frames=task.finished_frames,
+        time_limit=time_limit(settings, task.spent_seconds), trace=trace,
     )  # fmt: skip
 
 
 def _rendered_job(task: LeasedTask, segments: Sequence[Mapping[str, Any]]) -> RenderedJob:
     return RenderedJob(
-        task.job_id, task.renderer, task.width, task.height, task.fps, task.job_frame_count, task.document_key,
-        task.inputs or {}, task.media, segments,
+        id=task.job_id, renderer=task.renderer, width=task.width, height=task.height, fps=task.fps, frame_count=task.job_frame_count,
+        document_key=task.document_key, inputs=task.inputs or {}, media=task.media, segments=segments,
     )  # fmt: skip
 
 

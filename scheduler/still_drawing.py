@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.lru_dict import LruDict
 from farm_core.telemetry import logs
 from scheduler.dependencies import Dependencies
 from scheduler.ports import DrawnStill, StillAssignment, WorkerState
 from scheduler.running_tasks import RunningTasks
 
 _log = logs.logger(__name__)
-Value = TypeVar("Value")
 
 WARM_MAX: Final = 1024
 POLL_SECONDS: Final = 1.0
@@ -42,7 +42,8 @@ class StillDrawing:
         self._running_tasks = running_tasks
         self._sent: dict[str, list[StillAssignment]] = {}
         """Stills by worker, in the order in which they were sent."""
-        self._warm: OrderedDict[str, str] = OrderedDict()
+        self._warm: LruDict[str, str] = LruDict(WARM_MAX)
+        """Worker that last drew a document, by the document's key."""
 
     async def draw(self, assignment: StillAssignment) -> DrawnStill:
         """Draw on the best worker. If that worker is lost, try another one once. Raises NoWorker.
@@ -55,7 +56,7 @@ class StillDrawing:
             drawn = await self._draw_at(assignment, worker_id)
             failed = drawn.failure is not None and drawn.failure.kind is FailureKind.lost
             if not failed or lost:
-                remember(self._warm, assignment.document_key, worker_id, WARM_MAX)
+                self._warm[assignment.document_key] = worker_id
                 return drawn
             lost.add(worker_id)
 
@@ -111,11 +112,3 @@ def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, 
     Prefer workers with the fewest waiting stills, then with the document open, then idle ones.
     """
     return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))
-
-
-def remember(known: OrderedDict[str, Value], key: str, value: Value, count_max: int) -> None:
-    """Add a value. Above `count_max` values, forget those that were added first."""
-    known[key] = value
-    known.move_to_end(key)
-    while len(known) > count_max:
-        known.popitem(last=False)

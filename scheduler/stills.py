@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from farm_core.accounts.plans import limits_of
 from farm_core.errors import QuotaExceeded
 from farm_core.jobs.claims import ClaimedJob
 from farm_core.jobs.judge import FailureKind
+from farm_core.lru_dict import LruDict
 from farm_core.stills.exchange import ExchangeAway, QueuedStill, StillAnswer, StillExchange
 from farm_core.stills.subject import StillSubject
 from farm_core.storage.port import StorageUnavailable
@@ -31,7 +31,7 @@ from scheduler.ingest import IngestFailed, ingest
 from scheduler.ports import StillAssignment, VideoFormat
 from scheduler.running_tasks import RunningTasks
 from scheduler.service import Service
-from scheduler.still_drawing import TOO_SLOW, NoWorker, StillDrawing, remember
+from scheduler.still_drawing import TOO_SLOW, NoWorker, StillDrawing
 from scheduler.still_turns import StillTurns
 
 _log = logs.logger(__name__)
@@ -66,7 +66,7 @@ class StillService(Service):
         self._turns = StillTurns()
         self._workers = StillDrawing(dependencies, running_tasks)
         self._serving: set[asyncio.Task[None]] = set()
-        self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
+        self._prepared: LruDict[str, _Prepared] = LruDict(PREPARED_MAX)
 
     async def tick(self) -> int:
         """Take the next request; wait at most a second for it. Return 1, so that the next tick follows at once.
@@ -149,12 +149,14 @@ class StillService(Service):
         subject, frames = request.subject, request.frames
         prepared = await self._prepare(request)
         video_format = VideoFormat(
-            frames.width, frames.height, subject.fps, subject.frame_count, subject.composition_id, subject.duration_seconds,
+            width=frames.width, height=frames.height, fps=subject.fps, frame_count=subject.frame_count,
+            composition_id=subject.composition_id, duration_seconds=subject.duration_seconds,
             still_scale=frames.width / max(1, round(subject.width)),
         )  # fmt: skip
         return StillAssignment(
-            request.id, prepared.document_key, prepared.media, video_format, frames.indices, frames.columns, request.format,
-            subject.account_id, request.deadline - time.monotonic(),
+            id=request.id, account_id=subject.account_id, document_key=prepared.document_key, media=prepared.media,
+            video_format=video_format, frames=frames.indices, columns=frames.columns, format=request.format,
+            seconds_max=request.deadline - time.monotonic(),
         )  # fmt: skip
 
     async def _check_storage_quota(self, account_id: str) -> None:
@@ -179,7 +181,7 @@ class StillService(Service):
             await self._check_storage_quota(subject.account_id)
             frozen = await ingest(self.dependencies, self._freezer, _as_job(request.id, subject))
             known = _Prepared(frozen.document_key, frozen.media, now + PREPARED_SECONDS)
-            remember(self._prepared, key, known, PREPARED_MAX)
+            self._prepared[key] = known
         return known
 
 

@@ -72,16 +72,10 @@ async def _job(database: Database, job_id: str) -> tuple[Job, VideoFormat]:
         template: Template = await session.get_one(Template, job.template_id)
     composition_id, duration_seconds = composition_of(job, template)
     return job, VideoFormat(
-        job.width,
-        job.height,
-        job.fps,
-        job.frame_count,
-        composition_id,
-        duration_seconds,
-        job.format,
-        job.transparent,
-        job.has_sound,
-    )
+        width=job.width, height=job.height, fps=job.fps, frame_count=job.frame_count,
+        composition_id=composition_id, duration_seconds=duration_seconds,
+        format=job.format, transparent=job.transparent, has_sound=job.has_sound,
+    )  # fmt: skip
 
 
 def _receipt(storage: Storage, job: Job) -> Mapping[str, Any]:
@@ -105,15 +99,9 @@ def _compared(
         for segment in random.sample(segments, min(count, len(segments))):
             path = Path(folder) / f"segment{FORMATS[video_format.format].segment_ending}"
             assignment = SegmentAssignment(
-                "",
-                "",
-                job.id,
-                str(job.document_key),
-                job.media or {},
-                video_format,
-                segment["firstFrame"],
-                segment["frames"],
-            )
+                task_id="", token="", job_id=job.id, document_key=str(job.document_key), media=job.media or {},
+                video_format=video_format, first_frame=segment["firstFrame"], frame_count=segment["frames"],
+            )  # fmt: skip
             maker.render(assignment, media, path, lambda _: None, lambda: False)
             same = hashlib.sha256(path.read_bytes()).hexdigest() == segment["sha256"]
             last = segment["firstFrame"] + segment["frames"] - 1

@@ -128,13 +128,13 @@ class SessionSegmentMaker:
             return documents[key]
         document = cast(Document, orjson.loads(media.path(assignment.document_key).read_bytes()))
         output = Output(
-            video_format.width,
-            video_format.height,
-            video_format.fps,
-            video_format.composition_id,
-            video_format.duration_seconds,
-            video_format.transparent,
-            named(video_format.format),
+            width=video_format.width,
+            height=video_format.height,
+            fps=video_format.fps,
+            composition_id=video_format.composition_id,
+            duration_seconds=video_format.duration_seconds,
+            is_transparent=video_format.transparent,
+            format=named(video_format.format),
             still_scale=video_format.still_scale,
         )
         self._close_surplus(documents)

@@ -7,7 +7,6 @@ would block all other accounts.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
@@ -16,6 +15,7 @@ from sqlalchemy.pool import AsyncAdaptedQueuePool, ConnectionPoolEntry, PoolProx
 from sqlalchemy.util import await_only
 
 from farm_core.concurrency_limit import ConcurrencyLimit
+from farm_core.lru_dict import LruDict
 
 CONNECTIONS_PER_ACCOUNT: Final = 3
 _KEYS_MAX: Final = 10_000
@@ -42,7 +42,7 @@ class CredentialAccounts:
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, str] = OrderedDict()
+        self._known: LruDict[str, str] = LruDict(_KEYS_MAX)
 
     def holder(self, digest: str) -> Holder:
         """Return a new request of the credential's account. An unknown credential has a single slot."""
@@ -50,10 +50,8 @@ class CredentialAccounts:
         return Holder(digest, slots=1) if account is None else Holder(account)
 
     def learn(self, digest: str, account: str) -> None:
-        """Remember the account of a credential. The oldest entries are forgotten first."""
+        """Remember the account of a credential."""
         self._known[digest] = account
-        if len(self._known) > _KEYS_MAX:
-            self._known.popitem(last=False)
 
 
 class SharedPool(AsyncAdaptedQueuePool):

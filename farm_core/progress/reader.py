@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -21,6 +20,7 @@ from farm_core.db.database import Database
 from farm_core.db.sql import execute
 from farm_core.jobs.repository import JobRow
 from farm_core.jobs.status import JobStatus
+from farm_core.lru_dict import LruDict
 from farm_core.progress import store
 
 AWAY_SECONDS: Final = 1.0
@@ -57,7 +57,7 @@ class ProgressReader:
         self._database = database
         self._away_until = 0.0
         self._first_until = time.monotonic() + FIRST_SECONDS
-        self._shown: OrderedDict[str, JobProgress] = OrderedDict()
+        self._shown: LruDict[str, JobProgress] = LruDict(REMEMBERED_MAX)
 
     async def of_jobs(self, job_ids: Sequence[str]) -> dict[str, JobProgress]:
         """Return the progress of each running job. Unknown ids are left out."""
@@ -131,11 +131,8 @@ class ProgressReader:
 
     def _forward(self, job_id: str, progress: JobProgress) -> JobProgress:
         """Return the maximum of this progress and the one shown last."""
-        earlier = self._shown.pop(job_id, progress)
-        greater = max(earlier, progress, key=lambda one: one.frames_done)
+        greater = max(self._shown.get(job_id, progress), progress, key=lambda one: one.frames_done)
         self._shown[job_id] = greater
-        while len(self._shown) > REMEMBERED_MAX:
-            self._shown.popitem(last=False)
         return greater
 
     def _is_near(self) -> bool:
