@@ -11,12 +11,8 @@ from typing import Any, Final
 import orjson
 
 from farm_core.errors import BadRequest
+from motion.stored import CONTAINERS_MAX, LEVELS_MAX, VALUES_MAX
 
-DEPTH_MAX: Final = 254
-"""Maximum nesting depth that orjson can write."""
-
-CONTAINERS_MAX: Final = 250_000
-VALUES_MAX: Final = 2_000_000
 MEMBERS_MAX: Final = 1_000
 """Maximum members of an object or list of a request, outside documents and presets. Each member can be an error with
 its own message."""
@@ -120,7 +116,7 @@ def _written(value: Any, *, sort: bool) -> bytes:
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None)
     except TypeError:
-        raise BadRequest(f"The JSON is nested deeper than {DEPTH_MAX} levels, or holds half a character.") from None
+        raise BadRequest(f"The JSON is nested deeper than {LEVELS_MAX} levels, or holds half a character.") from None
 
 
 def _body_faults(body: Any) -> Iterator[tuple[str, str]]:

@@ -39,9 +39,9 @@ from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.threads import BackgroundQueue, prefetched
 
 SnapshotT = TypeVar("SnapshotT")
-OnProgress = Callable[[int], None] | None
+OnProgress = Callable[[int], None]
 """Callback with the number of frames encoded so far."""
-ShouldStop = Callable[[], bool] | None
+ShouldStop = Callable[[], bool]
 """Callback between two frames. It returns True if the render must stop. It can take long: a worker draws stills in it, and other
 accounts take their turns (`cluster/worker/turns.py`)."""
 EVALUATE_AHEAD_FRAMES = 3
@@ -153,7 +153,11 @@ class SegmentPipeline(Generic[SnapshotT]):
         """Frames in the ring that are not collected yet."""
 
     def run(
-        self, frame_indices: range, path: Path, on_progress: OnProgress = None, should_stop: ShouldStop = None
+        self,
+        frame_indices: range,
+        path: Path,
+        on_progress: OnProgress | None = None,
+        should_stop: ShouldStop | None = None,
     ) -> SegmentReport:
         """Write the frames to `path`. If `should_stop` returns True, delete the file and raise RenderStopped."""
         started = time.perf_counter()
@@ -233,8 +237,8 @@ def write_pictures(
     evaluate: Iterator[SnapshotT],
     draw_picture: Callable[[SnapshotT], npt.NDArray[np.uint8]],
     segment: PictureFile,
-    on_progress: OnProgress,
-    should_stop: ShouldStop,
+    on_progress: OnProgress | None,
+    should_stop: ShouldStop | None,
 ) -> SegmentReport:
     """Draw whole pictures into a segment of a format other than H.264, and close it.
 
@@ -256,7 +260,7 @@ def write_pictures(
     return SegmentReport(count, count, 0, size, (time.perf_counter() - started) * 1000.0, {})
 
 
-def _until_stopped(snapshots: Iterator[SnapshotT], should_stop: ShouldStop) -> Iterator[SnapshotT]:
+def _until_stopped(snapshots: Iterator[SnapshotT], should_stop: ShouldStop | None) -> Iterator[SnapshotT]:
     for snapshot in snapshots:
         if should_stop is not None and should_stop():
             raise RenderStopped("stopped on request", "The render was stopped.")

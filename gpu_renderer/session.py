@@ -266,8 +266,8 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         first_frame: int,
         frame_count: int,
         path: Path,
-        on_progress: OnProgress = None,
-        should_stop: ShouldStop = None,
+        on_progress: OnProgress | None = None,
+        should_stop: ShouldStop | None = None,
     ) -> SegmentReport:
         """Render frames [first, first + count) into a segment of the output's format, with a fresh encoder.
 
@@ -288,7 +288,12 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         return replace(report, warnings=opened.warnings)
 
     def _h264(
-        self, opened: OpenDocument, frames: range, path: Path, on_progress: OnProgress, should_stop: ShouldStop
+        self,
+        opened: OpenDocument,
+        frames: range,
+        path: Path,
+        on_progress: OnProgress | None,
+        should_stop: ShouldStop | None,
     ) -> SegmentReport:
         def run(handover: Handover | None) -> SegmentReport:
             opened.begin_run()

@@ -14,7 +14,7 @@ from typing import BinaryIO, cast
 
 from motion.errors import BundleUnreadable
 from motion.migrations import migrate
-from motion.stored import Document, JsonValue, Record, as_record, items, record
+from motion.stored import CONTAINERS_MAX, VALUES_MAX, Document, JsonValue, Record, as_record, items, record
 
 __all__ = ["Document", "read_document", "read_file", "read_folder", "read_value"]
 
@@ -29,12 +29,6 @@ ENTRIES_MAX = 20_000
 CHUNK_BYTES_MAX = 64 * 1024 * 1024
 BUNDLE_BYTES_MAX = 64 * 1024 * 1024
 """Largest inflated size of all chunks of a bundle together."""
-
-CONTAINERS_MAX = 250_000
-"""Objects and arrays in a document: seventy times what the largest known one has."""
-
-VALUES_MAX = 2_000_000
-"""Members of all objects and arrays."""
 
 NODES_MAX = 50_000
 RATIO_MAX = 200

@@ -14,6 +14,10 @@ Document = dict[str, JsonValue]
 
 LEVELS_MAX = 254
 """Deepest nesting of a document: ten times that of real ones, and the limit of orjson."""
+CONTAINERS_MAX = 250_000
+"""Objects and arrays in a document: seventy times what the largest known one has."""
+VALUES_MAX = 2_000_000
+"""Members of all objects and arrays of a document."""
 NAME_CHARACTERS_MAX = 500
 """Most characters of a layer's or composition's name. Warnings, errors and labels of inputs repeat it."""
 _HOLDERS = (dict, list)
@@ -94,6 +98,11 @@ def items(holder: Record, key: str) -> list[JsonValue]:
 def records(holder: Record, key: str) -> list[Record]:
     """Return the objects in the array under a key; entries of other types are dropped."""
     return [item for item in items(holder, key) if isinstance(item, dict)]
+
+
+def scene_nodes(document: Document) -> list[Record]:
+    """Return the records of all layers, groups and compositions, in file order."""
+    return records(record(document, "scene"), "nodes")
 
 
 def numbers(holder: Record, key: str) -> tuple[float, ...]:

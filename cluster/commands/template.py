@@ -28,7 +28,7 @@ from gpu_renderer.commands.local import read_local
 from motion import template
 from motion.errors import DocumentError
 from motion.schema.compositions import chosen
-from motion.stored import Document, copied, record, records
+from motion.stored import Document, copied, record, records, scene_nodes
 from motion.template import InputField
 
 BODY_BYTES_MAX: Final = 10_000_000
@@ -134,7 +134,7 @@ def publication(document: Document, name: str | None, folders: Iterable[Path]) -
 def with_sounds(document: Document, folders: Sequence[Path]) -> Document:
     """Return a copy of the document with its sounds embedded, if a folder contains a file of the same name."""
     copy = cast(Document, copied(document))
-    for node in records(record(copy, "scene"), "nodes"):
+    for node in scene_nodes(copy):
         for component in records(node, "components"):
             props = record(component, "props")
             source = props.get("__src")

@@ -20,7 +20,6 @@ from scheduler.ports import DrawnStill, Ended, Finished, SegmentAssignment, Stil
 CLOSE_SECONDS: Final = 3.0
 
 RunnerT = TypeVar("RunnerT", bound=Runner)
-OnProgress = Callable[[str, int], None]
 
 
 class RenderThread(Generic[RunnerT]):
@@ -33,7 +32,7 @@ class RenderThread(Generic[RunnerT]):
         self,
         make: Callable[[], RunnerT],
         writer: ProgressWriter,
-        on_progress: OnProgress = lambda _token, _frames: None,
+        on_progress: Callable[[str, int], None] = lambda _token, _frames: None,
         may_pause: Callable[[RunnerT], bool] = lambda _: True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from api.templates import drafts
 from farm_core.strict_json import storable
 from motion import bundle, template
 from motion.schema.compositions import chosen, compositions, has_composition
-from motion.stored import Document
+from motion.stored import Document, Record, record, records, scene_nodes
 from motion.template import InputField
 
 COMPOSITIONS_MAX: Final = 100
@@ -74,13 +74,5 @@ def _fonts(document: Document) -> list[str]:
     return sorted({family.strip() for family in families if isinstance(family, str) and family.strip()})
 
 
-def _properties(document: Document) -> list[Mapping[str, Any]]:
-    scene = document.get("scene")
-    nodes = scene.get("nodes") if isinstance(scene, dict) else None
-    components = [
-        component
-        for node in (nodes if isinstance(nodes, list) else [])
-        if isinstance(node, dict) and isinstance(components := node.get("components"), list)
-        for component in components
-    ]
-    return [props for one in components if isinstance(one, dict) and isinstance(props := one.get("props"), dict)]
+def _properties(document: Document) -> list[Record]:
+    return [record(component, "props") for node in scene_nodes(document) for component in records(node, "components")]

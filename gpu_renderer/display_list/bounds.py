@@ -137,7 +137,7 @@ def _own_bounds(layer: Layer) -> Region:
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
     shown, entries = step.layer, step.layer.effects
-    is_more = step.plane is not None or shown.glass is not None or shown.backdrop_blur > 0
+    is_more = step.plane is not None or shown.shows_backdrop
     if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
         quads = [content_quad(paint, quad) for quad in quads]  # only the layer's content and glow are not transparent
     return around([matrix.bounds(quad, scene.frame) for quad in quads])

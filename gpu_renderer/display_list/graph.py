@@ -91,7 +91,7 @@ class Draw:
         is_placed_alone = not (self.samples or self.group or self.matte or self.plane)
         is_changed = layer.effects or layer.masks or layer.mesh or layer.fill_opacity < 1
         is_changed = is_changed or self.tint != UNTINTED or self.part != WHOLE
-        is_combined = layer.glass or layer.backdrop_blur > 0 or layer.preserve_transparency
+        is_combined = layer.shows_backdrop or layer.preserve_transparency
         is_combined = is_combined or layer.blend not in FIXED_BLENDS
         object.__setattr__(self, "is_bare", is_placed_alone and not (is_changed or is_combined))
 

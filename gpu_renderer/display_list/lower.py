@@ -54,7 +54,7 @@ class _Lowering:
             layer = self.layer(step)
             return None if bounds.is_culled(layer) else DrawQuad(layer, layer.bounds)
         needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
-        quantises, shows_backdrop = routing.quantises(step), routing.shows_backdrop(step)
+        quantises, shows_backdrop = routing.quantises(step), step.layer.shows_backdrop
         layer = self.layer(step, is_smooth=not (needs_buffer or quantises or shows_backdrop))
         if bounds.is_culled(layer):
             return None

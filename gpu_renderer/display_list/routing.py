@@ -46,11 +46,6 @@ def fixed_function(step: Draw) -> FixedFunction:
     return "add" if step.blend == "add" or is_additive else "over"
 
 
-def shows_backdrop(step: Draw) -> bool:
-    """Return True if a layer draws the backdrop blurred or refracted."""
-    return step.layer.glass is not None or step.layer.backdrop_blur > 0
-
-
 def quantises(step: Draw) -> bool:
     """Return True if a layer quantises the whole target below it to 8 bits (compositing.md 1.3)."""
     return (step.layer.preserve_transparency or step.blend not in FIXED_BLENDS) and step.matte is None
@@ -58,14 +53,14 @@ def quantises(step: Draw) -> bool:
 
 def is_blended_by_mode(step: Draw) -> bool:
     """Return True if only the blend mode combines a layer with the backdrop: no glass, no backdrop blur."""
-    is_more = step.layer.preserve_transparency or step.matte is not None or shows_backdrop(step)
+    is_more = step.layer.preserve_transparency or step.matte is not None or step.layer.shows_backdrop
     return step.blend in MODES and step.blend not in FIXED_BLENDS and not is_more
 
 
 def takes_opacity_first(step: Draw) -> bool:
     """Return True if opacity applies before the effects, as on every route except the plain one."""
     is_combined = step.blend not in FIXED_BLENDS or step.layer.preserve_transparency
-    return is_combined or step.matte is not None or shows_backdrop(step)
+    return is_combined or step.matte is not None or step.layer.shows_backdrop
 
 
 def is_stencil(step: Draw) -> bool:
@@ -110,8 +105,7 @@ def _adds_no_hole(step: Draw) -> bool:
 def looks_around(layers: Iterable[LayerSnapshot]) -> bool:
     """Return True if a layer spreads its backdrop, so that pixels outside the composition can appear inside it."""
     return any(
-        layer.glass is not None
-        or layer.backdrop_blur > 0
+        layer.shows_backdrop
         or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
         for layer in with_grouped(layers)
     )
@@ -176,7 +170,7 @@ def blend_of(layer: LayerSnapshot) -> str:
 def keeps_depth(layer: LayerSnapshot) -> bool:
     """Return True if a 3D layer can be drawn with perspective and depth (three-d.md 4)."""
     is_fixed = blend_of(layer) in FIXED_BLENDS and not layer.preserve_transparency
-    return is_fixed and not (layer.glass or layer.backdrop_blur > 0 or len(layer.samples) > 1 or layer.mesh)
+    return is_fixed and not (layer.shows_backdrop or len(layer.samples) > 1 or layer.mesh)
 
 
 def unsupported(step: Step) -> Iterator[str]:

@@ -12,7 +12,8 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-RATE: Final = 48_000
+from motion.sound.voice import RATE
+
 CHANNELS: Final = 2
 BIT_RATES: Final = {"aac": 192_000, "libopus": 160_000}
 _FORMATS: Final = {"aac": "fltp", "libopus": "flt", "pcm_s16le": "s16"}

@@ -14,7 +14,6 @@ from motion.model.content import LightContent
 from motion.model.layer import Layer
 from motion.snapshot import Camera, Light, Matrix4
 
-FIELD_OF_VIEW_DEGREES = 39.6
 AXES = ("X", "Y", "Z")
 
 
@@ -91,7 +90,7 @@ def camera(context: EvaluationContext) -> Camera | None:
 
 def default_camera(context: EvaluationContext) -> Camera:
     """Return the camera of a composition that has none."""
-    focal_length = _default_focal_length(context)
+    focal_length = matrix4.default_focal_length(context.plan.settings.width)
     center_x, center_y = context.plan.settings.width / 2, context.plan.settings.height / 2
     eye = (center_x, center_y, -focal_length)
     return Camera(_view(eye, 0.0, 0.0, 0.0), focal_length, eye)
@@ -193,15 +192,12 @@ def _composed(
     return matrix4.product(sized, matrix4.translation(0.0, 0.0, -anchor_z)) if anchor_z else sized
 
 
-def _default_focal_length(context: EvaluationContext) -> float:
-    return context.plan.settings.width / 2 / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
-
-
 def _camera(context: EvaluationContext, layer: Layer) -> Camera:
     """Eye and aim of a camera layer; a point of interest makes it look there (three-d.md 3)."""
     values = context.values(layer)
     settings = context.plan.settings
-    focal_length = max(1e-3, values.number("focalLength", _default_focal_length(context)))
+    default = matrix4.default_focal_length(settings.width)
+    focal_length = max(1e-3, values.number("focalLength", default))
     own = (
         values.number("x", settings.width / 2),
         values.number("y", settings.height / 2),
@@ -225,7 +221,7 @@ def _camera(context: EvaluationContext, layer: Layer) -> Camera:
         aperture=values.number("dofAperture", strength),
         strength=strength,
         f_stop=max(0.0, values.number("fStop", 0.0)),
-        lens_px=values.layer.numbers.get("focalLength", _default_focal_length(context)),  # keyframes do not count
+        lens_px=values.layer.numbers.get("focalLength", default),  # keyframes do not count
     )
 
 

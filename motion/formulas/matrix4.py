@@ -10,6 +10,13 @@ from motion.snapshot import Matrix4
 Point3 = tuple[float, float, float]
 
 IDENTITY: Matrix4 = (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)
+FIELD_OF_VIEW_DEGREES = 39.6
+"""Horizontal field of view of a composition without a camera."""
+
+
+def default_focal_length(width: float) -> float:
+    """Return the focal length of a composition without a camera, px. `width`: of the composition, px."""
+    return width / 2 / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
 
 
 def product(p: Matrix4, q: Matrix4) -> Matrix4:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from motion.stored import Document, Record, record, records, text
+from motion.stored import Document, Record, record, records, scene_nodes, text
 
 
 def nodes_with_fx(document: Document) -> Iterator[tuple[str, Record]]:
     """Yield each node's id with the properties of each of its `fx` components, including the old nested form."""
-    pending = list(reversed(records(record(document, "scene"), "nodes")))
+    pending = scene_nodes(document)[::-1]
     while pending:
         node = pending.pop()
         pending.extend(reversed(records(node, "children")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from motion.migrations.components import nodes_with_fx
-from motion.stored import Document, JsonValue, Record, record, records, text
+from motion.stored import Document, JsonValue, Record, records, scene_nodes, text
 
 WORDS = {"alpha": ("alpha", False), "alpha-inv": ("alpha", True), "luma": ("luma", False), "luma-inv": ("luma", True)}
 
@@ -46,7 +46,7 @@ def _of_word(word: str) -> Record | None:
 def linked_string_mattes(document: Document) -> None:
     """A matte that is still a word after migration takes the record before its own as its source (document.md 3)."""
     previous: JsonValue = None
-    for node in records(record(document, "scene"), "nodes"):
+    for node in scene_nodes(document):
         for component in records(node, "components"):
             fx = component.get("props")
             if component.get("type") == "fx" and isinstance(fx, dict) and isinstance(fx.get("matte"), str):

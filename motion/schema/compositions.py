@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from motion.errors import CompositionUnknown, PropertyRefused
 from motion.model.settings import CompositionSettings
-from motion.stored import NAME_CHARACTERS_MAX, Document, Record, finite, number, record, records, text
+from motion.stored import NAME_CHARACTERS_MAX, Document, Record, finite, number, record, scene_nodes, text
 
 DEFAULT_ID = "comp_root"
 SIDE_MAX = 16384
@@ -30,7 +30,7 @@ def compositions(document: Document) -> dict[str, CompositionSettings]:
 
 def _unknown(document: Document, composition_id: str) -> str:
     """Name the compositions that there are, by id and name: an id is seen nowhere in the editor."""
-    ids = {node.get("id") for node in records(record(document, "scene"), "nodes") if isinstance(node.get("id"), str)}
+    ids = {node.get("id") for node in scene_nodes(document) if isinstance(node.get("id"), str)}
     known = [f"{key[:60]!r} ({one.name[:60]})" for key, one in compositions(document).items() if key in ids]
     more = f" and {len(known) - NAMED_MAX} more" if len(known) > NAMED_MAX else ""
     return f"The project has no composition {composition_id[:60]!r}. It has {', '.join(known[:NAMED_MAX]) or 'none'}{more}."
@@ -67,8 +67,9 @@ def _table(document: Document) -> dict[str, Record]:
 
 def has_composition(document: Document, composition_id: str | None) -> bool:
     """Return True if the document has a composition with the id."""
-    nodes = records(record(document, "scene"), "nodes")
-    return composition_id in _table(document) and any(node.get("id") == composition_id for node in nodes)
+    return composition_id in _table(document) and any(
+        node.get("id") == composition_id for node in scene_nodes(document)
+    )
 
 
 def _settings(key: str, doc: Record) -> CompositionSettings:

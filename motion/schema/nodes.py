@@ -13,6 +13,7 @@ from motion.stored import (
     finite,
     record,
     records,
+    scene_nodes,
     strings,
     text,
 )
@@ -100,7 +101,7 @@ class Node:
 def nodes(document: Document) -> dict[str, Node]:
     """Return all nodes by id, in file order. The first node with an id counts."""
     found: dict[str, Node] = {}
-    for stored in records(record(document, "scene"), "nodes"):
+    for stored in scene_nodes(document):
         node_id = text(stored, "id")
         if node_id and node_id not in found:
             found[node_id] = _node(node_id, stored)
@@ -111,7 +112,7 @@ def repeated(document: Document) -> list[str]:
     """Return the names of records that are ignored because an earlier record has their id."""
     met: set[str] = set()
     names = []
-    for stored in records(record(document, "scene"), "nodes"):
+    for stored in scene_nodes(document):
         node_id = text(stored, "id")
         if node_id and node_id in met:
             names.append(text(stored, "name", node_id)[:NAME_CHARACTERS_MAX])

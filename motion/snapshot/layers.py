@@ -170,6 +170,11 @@ class LayerSnapshot:
     shadow_only: bool = False
     """True if only the shadow that the layer casts or catches is visible (three-d.md 6.3)."""
 
+    @property
+    def shows_backdrop(self) -> bool:
+        """True if the layer draws the backdrop blurred or refracted."""
+        return self.glass is not None or self.backdrop_blur > 0
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:

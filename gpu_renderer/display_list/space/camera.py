@@ -10,10 +10,9 @@ from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import Draw, Step
 from gpu_renderer.effects import DEFOCUS_ID
 from gpu_renderer.geometry.matrix import Matrix3
-from motion.formulas.matrix4 import Point3, applied, product
+from motion.formulas.matrix4 import Point3, applied, default_focal_length, product
 from motion.snapshot import AdjustmentSource, Camera, EffectSnapshot, LayerSnapshot, Matrix4, Snapshot, Transform3D
 
-FIELD_OF_VIEW_DEGREES = 39.6
 DEPTH_MIN = 1.0
 """Smallest depth of a layer's origin. Nearer layers are not drawn."""
 ORIGIN: Point3 = (0.0, 0.0, 0.0)
@@ -80,7 +79,7 @@ def eye(snapshot: Snapshot) -> Eye:
     camera = snapshot.camera
     if camera is not None:
         return Eye(camera.view, camera.focal_length, x, y, camera.eye)
-    focal_length = x / math.tan(math.radians(FIELD_OF_VIEW_DEGREES / 2))
+    focal_length = default_focal_length(snapshot.width)
     view = (1, 0, 0, -x, 0, 1, 0, -y, 0, 0, 1, focal_length, 0, 0, 0, 1)
     return Eye(view, focal_length, x, y, (x, y, -focal_length))
 
