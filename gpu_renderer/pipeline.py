@@ -36,14 +36,10 @@ from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
+from gpu_renderer.progress import OnProgress, ShouldStop
 from gpu_renderer.threads import BackgroundQueue, prefetched
 
 SnapshotT = TypeVar("SnapshotT")
-OnProgress = Callable[[int], None]
-"""Callback with the number of frames encoded so far."""
-ShouldStop = Callable[[], bool]
-"""Callback between two frames. It returns True if the render must stop. It can take long: a worker draws stills in it, and other
-accounts take their turns (`cluster/worker/turns.py`)."""
 EVALUATE_AHEAD_FRAMES = 3
 ENCODE_QUEUE_FRAMES = 2
 """Maximum number of frames that wait for the encoder thread. It bounds the memory."""

@@ -39,13 +39,12 @@ from gpu_renderer.opengl.context import GpuIdentity, create_context, identity
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import IDLE_FRAMES_MAX
 from gpu_renderer.pipeline import (
-    OnProgress,
     PipelineOptions,
     SegmentPipeline,
     SegmentReport,
-    ShouldStop,
     write_pictures,
 )
+from gpu_renderer.progress import OnProgress, ShouldStop
 from gpu_renderer.sound import AnalysedSounds
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as snapshot_at

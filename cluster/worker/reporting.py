@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 from opentelemetry.trace import StatusCode
 
-from cluster.worker.segment_maker_port import OnProgress, ShouldStop
 from cluster.worker.still_queue import Drawer
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
 from farm_core.telemetry import logs, traces
+from gpu_renderer.progress import OnProgress, ShouldStop
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 
 _log = logs.logger(__name__)

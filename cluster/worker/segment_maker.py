@@ -11,7 +11,7 @@ import orjson
 
 from cluster.worker.egl_devices import device_index
 from cluster.worker.media_cache import MediaCache
-from cluster.worker.segment_maker_port import OnProgress, ShouldStop, StillPicture
+from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.task_runner import TaskRunner
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
@@ -20,6 +20,7 @@ from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
+from gpu_renderer.progress import OnProgress, ShouldStop
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from gpu_renderer.warm_up import warm_up
 from motion.stored import Document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,14 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cluster.worker.media_cache import MediaCache
+from gpu_renderer.progress import OnProgress, ShouldStop
 from scheduler.ports import SegmentAssignment, StillAssignment
-
-OnProgress = Callable[[int], None]
-"""Callback with a segment's frames done."""
-
-ShouldStop = Callable[[], bool]
-"""Callback between frames. It returns True if the assignment must stop. Stills and other accounts take their turns in it
-(`render_thread.py`, `turns.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 from cluster.worker.assembly import write_file
 from cluster.worker.failures import failure_of
 from cluster.worker.media_cache import BYTES_MAX, MediaCache
-from cluster.worker.segment_maker_port import OnProgress, SegmentMaker, ShouldStop, StillPicture
+from cluster.worker.segment_maker_port import SegmentMaker, StillPicture
 from cluster.worker.sound_watch import SoundSteps
 from cluster.worker.temporary_room import check_growth, used_bytes
 from farm_core.jobs.judge import Failure, FailureKind
@@ -22,6 +22,7 @@ from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.pipeline import RenderStopped
+from gpu_renderer.progress import OnProgress, ShouldStop
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)

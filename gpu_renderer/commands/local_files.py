@@ -19,13 +19,13 @@ from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Ta
 from rich.text import Text
 
 from gpu_renderer.commands.local_job import OpenedJob, parts_of, render_parts
-from gpu_renderer.commands.options import Step
 from gpu_renderer.encode import formats
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
 from gpu_renderer.encode.formats import FilePlan
 from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
+from gpu_renderer.progress import OnProgress
 from gpu_renderer.session import RenderSession
 from gpu_renderer.sound import JobSound
 from motion.notices import of_document
@@ -89,28 +89,28 @@ def write(
         return 1, opened.warnings
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
         folder = Path(name)
-        with _progress("drawing", len(frames), is_shown=shows_progress) as step:
-            segments, warnings = _segments(session, opened_job, frames, folder, workers, step)
+        with _progress("drawing", len(frames), is_shown=shows_progress) as on_progress:
+            segments, warnings = _segments(session, opened_job, frames, folder, workers, on_progress)
         sound = _sound(opened_job, frames, folder) if has_sound and opened_job.job.format.sound is not None else None
         blocks = sound.blocks() if sound is not None and sound.is_heard else None
         if is_folder(output):
             _unpack(segments, frames, output, opened_job.job.format.picture or "png", blocks)
         else:
-            with _progress("writing", len(frames), is_shown=shows_progress) as step:
-                _finish(opened_job, segments, len(frames), output, blocks, step)
+            with _progress("writing", len(frames), is_shown=shows_progress) as on_progress:
+                _finish(opened_job, segments, len(frames), output, blocks, on_progress)
         unheard = [notice.message for notice in of_document(opened_job.document)] if sound is None else sound.warnings
     return len(frames), tuple(dict.fromkeys((*warnings, *unheard)))
 
 
 def _segments(
-    session: RenderSession, opened_job: OpenedJob, frames: range, folder: Path, workers: int, step: Step
+    session: RenderSession, opened_job: OpenedJob, frames: range, folder: Path, workers: int, on_progress: OnProgress
 ) -> tuple[list[Path], tuple[str, ...]]:
     job, ending = opened_job.job, opened_job.job.format.segment_ending
     if workers > 1:
         parts = parts_of(frames, opened_job.opened.fps, folder, ending)
-        return [part.path for part in parts], render_parts(job, parts, workers, step)
+        return [part.path for part in parts], render_parts(job, parts, workers, on_progress)
     path = folder / f"segment{ending}"
-    return [path], session.render_segment(opened_job.opened, frames.start, len(frames), path, step).warnings
+    return [path], session.render_segment(opened_job.opened, frames.start, len(frames), path, on_progress).warnings
 
 
 def _sound(opened_job: OpenedJob, frames: range, folder: Path) -> JobSound:
@@ -119,13 +119,18 @@ def _sound(opened_job: OpenedJob, frames: range, folder: Path) -> JobSound:
 
 
 def _finish(
-    opened_job: OpenedJob, segments: list[Path], count: int, output: Path, blocks: Iterable[Samples] | None, step: Step
+    opened_job: OpenedJob,
+    segments: list[Path],
+    count: int,
+    output: Path,
+    blocks: Iterable[Samples] | None,
+    on_progress: OnProgress,
 ) -> None:
     job, opened = opened_job.job, opened_job.opened
     keeps_alpha = opened.output.is_transparent and job.format.has_alpha
     plan = FilePlan(job.format, opened.width, opened.height, opened.fps, count, keeps_alpha, job.preset.quality)
     finished = segments[0].with_name(f"finished{job.format.ending}")
-    finish(segments, finished, plan, blocks, step)
+    finish(segments, finished, plan, blocks, on_progress)
     finished.replace(output)
 
 
@@ -142,14 +147,14 @@ def _unpack(
 
 
 @contextmanager
-def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
+def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[OnProgress]:
     """Show a progress bar for a stage on standard error. Yield a function that takes the number of frames done."""
     console = Console(stderr=True)
     if not is_shown:
         yield lambda done: None
     elif not console.is_terminal:  # where a transient bar would leave empty lines
-        with _lines(name, frame_count) as step:
-            yield step
+        with _lines(name, frame_count) as on_progress:
+            yield on_progress
     else:
         columns = (
             SpinnerColumn(), TextColumn("{task.description}"), BarColumn(),
@@ -161,11 +166,11 @@ def _progress(name: str, frame_count: int, *, is_shown: bool) -> Iterator[Step]:
 
 
 @contextmanager
-def _lines(name: str, frame_count: int) -> Iterator[Step]:
+def _lines(name: str, frame_count: int) -> Iterator[OnProgress]:
     """Print the number of frames done every SILENT_SECONDS, also while a frame takes longer. Yield a function that takes it."""
     began, done, ended = time.monotonic(), 0, threading.Event()
 
-    def step(count: int) -> None:
+    def on_progress(count: int) -> None:
         nonlocal done
         done = count
 
@@ -177,7 +182,7 @@ def _lines(name: str, frame_count: int) -> Iterator[Step]:
     thread = threading.Thread(target=report, name="report", daemon=True)
     thread.start()
     try:
-        yield step
+        yield on_progress
     finally:
         ended.set()
         thread.join()

@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
 
 from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
-from gpu_renderer.commands.options import Machine, Step, default_session_options
+from gpu_renderer.commands.options import Machine, default_session_options
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.errors import RenderError
+from gpu_renderer.progress import OnProgress
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
 from motion.stored import Document, record
@@ -131,7 +132,7 @@ def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]
     return [Part(frames[at : at + step], folder / f"{index:05d}{ending}") for index, at in enumerate(starts)]
 
 
-def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, step: Step) -> tuple[str, ...]:
+def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, on_progress: OnProgress) -> tuple[str, ...]:
     """Render the parts in several processes, each with its own session.
 
     Return the unique warnings. Raises the error of a process.
@@ -148,7 +149,7 @@ def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, step: Step)
         while open_parts:
             ended, open_parts = wait(open_parts, POLL_SECONDS, FIRST_COMPLETED)
             warnings |= {line: None for future in ended for line in future.result()}
-            step(done.value)
+            on_progress(done.value)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         raise

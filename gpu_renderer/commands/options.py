@@ -25,8 +25,6 @@ SIDE_MAX_PX = 16384
 SCALE_MAX = 8.0
 WORKERS_MAX = 256
 
-Step = Callable[[int], None]
-"""Callback with the number of frames done."""
 Bound = TypeVar("Bound", int, float)
 
 

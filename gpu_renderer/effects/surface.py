@@ -14,7 +14,7 @@ from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
-from gpu_renderer.opengl.targets import Format, Target
+from gpu_renderer.opengl.targets import Format, Target, new_texture
 
 Textures = Mapping[str, "Target | moderngl.Texture"]
 Uniforms = Mapping[str, UniformValue]
@@ -136,10 +136,7 @@ class Surface:
         self, pixels: bytes | memoryview, width: int, height: int, format: Format = "f1", channels: int = 4
     ) -> moderngl.Texture:
         """Return a texture of computed values, with linear filtering and clamped addressing. The caller releases it."""
-        texture = self.painter.context.texture((width, height), channels, pixels, dtype=format, alignment=1)
-        texture.repeat_x = texture.repeat_y = False
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        return texture
+        return new_texture(self.painter.context, (width, height), channels, pixels, format)
 
     def common(self) -> dict[str, UniformValue]:
         """Return the uniforms that every pass of the route may declare."""

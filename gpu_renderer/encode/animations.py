@@ -18,6 +18,7 @@ from PIL import Image
 from gpu_renderer.encode.formats import FilePlan, Quality
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
+from gpu_renderer.progress import OnProgress
 
 WEBP_QUALITY: Final[dict[Quality, int]] = {"high": 90, "medium": 75, "draft": 60}
 """Quality of libwebp, 0 to 100."""
@@ -36,16 +37,14 @@ _HAS_ALPHA, _IS_ANIMATED, _OVERWRITE = 0x10, 0x02, 0x02
 """Flags of an animated WebP, and flag of a frame that replaces the pixels below it, including alpha."""
 _PICTURE_CHUNKS: Final = (b"ALPH", b"VP8 ", b"VP8L")
 
-Step = Callable[[int], None]
-"""Callback with the number of frames done."""
 Pixels = npt.NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 """Left, top, right and bottom in px."""
 
 
-def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
+def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, on_progress: OnProgress) -> None:
     """Write a GIF that loops forever, with one palette of 255 colours and 1-bit transparency."""
-    palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE, on_frame=lambda: step(0)))
+    palette = next(_filtered(segments, plan.fps, "palettegen", _PALETTE, on_frame=lambda: on_progress(0)))
     with av.open(str(output), "w", format="gif", options={**CONTAINER_OPTIONS, "loop": "0"}) as file:
         stream: Any = file.add_stream("gif", rate=rate(plan.fps))
         context = stream.codec_context
@@ -54,11 +53,11 @@ def write_gif(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step
         for index, frame in enumerate(_filtered(segments, plan.fps, "paletteuse", _DITHER, palette)):
             frame.pts, frame.time_base = round(index * 100 / rate(plan.fps)), _CENTISECOND
             file.mux(stream.encode(frame))
-            step(index + 1)
+            on_progress(index + 1)
         file.mux(stream.encode(None))
 
 
-def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, step: Step) -> None:
+def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, on_progress: OnProgress) -> None:
     """Write an animated WebP that loops forever, with straight alpha if the plan keeps it.
 
     libwebp's animation encoder skips pixels that differ little from the previous frame, so slow fades stall. This function
@@ -71,7 +70,7 @@ def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, step: Ste
         flags = struct.pack("<I", _IS_ANIMATED | (_HAS_ALPHA if plan.keeps_alpha else 0))
         file.write(_chunk(b"VP8X", flags + _uint24(plan.width - 1) + _uint24(plan.height - 1)))
         file.write(_chunk(b"ANIM", struct.pack("<IH", 0, 0)))
-        changes = chain(_changes(segments, plan, step), (end,))
+        changes = chain(_changes(segments, plan, on_progress), (end,))
         for (start_ms, (left, top, right, bottom), picture), (end_ms, *_) in pairwise(changes):
             numbers = (left // 2, top // 2, right - left - 1, bottom - top - 1, end_ms - start_ms)
             file.write(_chunk(b"ANMF", b"".join(map(_uint24, numbers)) + bytes([_OVERWRITE]) + picture))
@@ -80,7 +79,7 @@ def write_webp(segments: Sequence[Path], output: Path, plan: FilePlan, step: Ste
         file.write(struct.pack("<I", size - 8))
 
 
-def _changes(segments: Sequence[Path], plan: FilePlan, step: Step) -> Iterator[tuple[int, Box, bytes]]:
+def _changes(segments: Sequence[Path], plan: FilePlan, on_progress: OnProgress) -> Iterator[tuple[int, Box, bytes]]:
     """Yield each change of the picture: time in ms, rectangle, and the WebP chunks of the rectangle's pixels."""
     last: Pixels | None = None
     for index, frame in enumerate(_frames(segments)):
@@ -92,7 +91,7 @@ def _changes(segments: Sequence[Path], plan: FilePlan, step: Step) -> Iterator[t
             shown.save(still, "WEBP", quality=WEBP_QUALITY[plan.quality], method=WEBP_METHOD)
             yield _milliseconds(index, plan.fps), box, b"".join(_picture_chunks(still.getvalue()))
             last = pixels
-        step(index + 1)
+        on_progress(index + 1)
 
 
 def _changed(last: Pixels | None, pixels: Pixels) -> Box | None:

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import av
 
-from gpu_renderer.encode.animations import Step, write_gif, write_webp
+from gpu_renderer.encode.animations import write_gif, write_webp
 from gpu_renderer.encode.formats import FilePlan
 from gpu_renderer.encode.planes import BT709, LIMITED_RANGE
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.encode.segments import CONTAINER_OPTIONS
 from gpu_renderer.encode.sound_track import Samples, SoundTrack, write_wav
 from gpu_renderer.errors import RenderError
+from gpu_renderer.progress import OnProgress
 
 SOUND_NAME = "audio.wav"
 _ROUNDING_SECONDS = Fraction(1, 1000)
@@ -41,7 +42,7 @@ def finish(
     output: Path,
     plan: FilePlan,
     sound: Iterable[Samples] | None = None,
-    on_progress: Step = lambda _frames: None,
+    on_progress: OnProgress = lambda _frames: None,
 ) -> None:
     """Write the file and check it.
 
