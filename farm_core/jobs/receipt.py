@@ -1,6 +1,7 @@
-"""Receipt of a video: everything that affects its bytes, so that the video can be rendered again and compared.
+"""Receipt of a video: what it was rendered from, and the hashes of its segments.
 
-The worker that assembles the video stores the receipt beside it.
+Together with format and composition, which are in the job's row and its template, the video can be rendered again and compared
+(`./farm verify`). The worker that assembles the video stores the receipt beside it.
 """
 
 from __future__ import annotations
