@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ TIERS = (0.5, 1.0, 2.0, 4.0)
 CONTINUOUS_TIERS = (*TIERS, 8.0, 16.0, 32.0, 64.0)
 SIDE_PX_MAX = 4096.0
 CONTINUOUS_AREA_PX_MAX = 16_777_216.0
+PADDING_PX_MAX = 512.0
 
 UnitRect = tuple[float, float, float, float]
 """Left, top, width and height of a part, as fractions of the whole. The whole is (0, 0, 1, 1)."""
@@ -41,6 +43,11 @@ class Raster:
     """True for one picture of a sequence, such as a video frame, which is not worth caching."""
     content_box: UnitRect = WHOLE
     """Part outside which every pixel is transparent."""
+
+
+def padding_for(escape_px: float) -> float:
+    """Return the padding of content that draws up to `escape_px` outside its box, px (layers.md 5.3, text.md 7.3, effects.md 4.1)."""
+    return 0.0 if escape_px <= 0 else float(min(PADDING_PX_MAX, math.ceil(escape_px + 1)))
 
 
 def with_content_box(raster: Raster) -> Raster:

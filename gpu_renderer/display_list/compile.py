@@ -1,7 +1,7 @@
 """Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
 
 `_ListCompiler.steps` compiles a paint list, layer by layer in drawing order. Three methods make the steps of a layer:
-`_placed_steps` for its place in space, `_steps` for its ghosts, and `_steps_of_source` for the kind of its source. A
+`_placed_steps` for its place in space, `_steps_with_ghosts` for its ghosts, and `_steps_of_source` for the kind of its source. A
 group that is not isolated is compiled into the same list; an isolated one becomes a graph of its own.
 """
 
@@ -158,7 +158,7 @@ class _ListCompiler:
         matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
-            return [(0.0, step) for step in self._steps(layer, matte)]
+            return [(0.0, step) for step in self._steps_with_ghosts(layer, matte)]
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and not routing.is_faded_out(layer, matte):
             placed = self._planes_in_space(layer, transform, matte)
@@ -166,9 +166,9 @@ class _ListCompiler:
                 return placed
             shared = self.eye.depth_of(transform.sorted_at)
             return [(shared, step) for _, step in placed]
-        return [(self.eye.depth(transform), step) for step in self._steps(layer, matte)]
+        return [(self.eye.depth(transform), step) for step in self._steps_with_ghosts(layer, matte)]
 
-    def _steps(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:
+    def _steps_with_ghosts(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:
         """Return the steps of a layer between those of its ghosts, without depths."""
         if isinstance(layer.source, AdjustmentSource):
             return (Adjustment(layer),) if layer.effects else ()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_renderer.cache.identity import cached_by_identity
-from gpu_renderer.content.raster import raster_tier
+from gpu_renderer.content.raster import padding_for, raster_tier
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.values import KEPT_MAX, Route, resolve
 from motion.snapshot import (
@@ -26,7 +26,6 @@ from motion.snapshot import (
 )
 
 PADDING_EFFECTS_MAX_PX = 256
-PADDING_MAX_PX = 512
 SIDE_MAX_PX = 4096
 PICTURE_QUALITIES = ((0.28, 0.25), (0.55, 0.5), (1.05, 1.0), (1.55, 1.5), (2.1, 2.0), (3.1, 3.0))
 """Pairs of a largest output scale and the quality at which pictures are baked up to that scale (effects.md 4.1)."""
@@ -55,7 +54,7 @@ class Baking:
     @property
     def padding_px(self) -> float:
         """Padding of a layer that only effects enlarge, layer px."""
-        return float(min(PADDING_MAX_PX, math.ceil(self.bleed_px + 1))) if self.bleed_px > 0 else 0.0
+        return padding_for(self.bleed_px)
 
 
 def needs_baking(layer: LayerSnapshot) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 import skia
 
 from gpu_renderer.cache.lru import LruCache
-from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.raster import PADDING_PX_MAX, Raster, padding_for
 from gpu_renderer.content.text.families import MASK_MAX_PX, Fonts, drawn_size
 from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places
 from gpu_renderer.content.text.glyph_raster import (
@@ -40,7 +40,6 @@ from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GlyphPose, TextSource
 from motion.timing import round_half_up
 
-PADDING_MAX_PX = 512.0
 SIGMA_MAX_PX = 256.0
 """Limit of sigma. A wider blur leaves nothing of a glyph visible."""
 GLYPH_CACHE_BYTES_MAX = 48 << 20
@@ -121,8 +120,8 @@ def padding(source: TextSource, box: tuple[float, float], bleed_px: float = 0.0)
     points = path_vertices(source.path) if source.path else ()
     beyond = max((max(abs(point.x) - box[0] / 2, abs(point.y) - box[1] / 2) for point in points), default=0.0)
     path = beyond + source.style.size if beyond > 0 else 0.0
-    escape = max(bleed_px, min(PADDING_MAX_PX, max(glyphs, path)))
-    return 0.0 if escape <= 0 else min(PADDING_MAX_PX, math.ceil(escape + 1))
+    escape = max(bleed_px, min(PADDING_PX_MAX, max(glyphs, path)))
+    return padding_for(escape)
 
 
 def spread(pose: GlyphPose, font_size: float) -> float:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import skia
 
-from gpu_renderer.content.raster import Raster
+from gpu_renderer.content.raster import PADDING_PX_MAX, Raster, padding_for
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import SKIA_BOXES_SIGMA_MIN, blurred, brush_blur, filter_margin
 from gpu_renderer.content.vector.outline import fill, outline, runs_outline
@@ -19,7 +18,6 @@ from motion.formulas.ribbon import is_ribbon, ribbons
 from motion.snapshot import BrushStroke, Run, ShapeSource, SolidPaint, Stroke
 from motion.timing import round_half_up
 
-PADDING_MAX_PX = 512.0
 SAMPLED_SCALE_MAX = 1.0
 """Raster px per layer px up to which edges get the reference's four samples. Above it their mean looks the same."""
 _HUGE_PX = 1e5
@@ -32,9 +30,9 @@ def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
     padded = max(bleed_px, overshoot)
     escape = _overhang(source)
     if escape > 0:
-        padded = max(padded, min(PADDING_MAX_PX, escape + overshoot))
+        padded = max(padded, min(PADDING_PX_MAX, escape + overshoot))
     padded = max([padded, *(brush.size / 2 for brush in source.brush_strokes)])
-    return 0.0 if padded <= 0 else min(PADDING_MAX_PX, math.ceil(padded + 1))
+    return padding_for(padded)
 
 
 def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0) -> Raster:
