@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_renderer.content.media.bitmaps import FILE_MAX_BYTES, bitmap_pixels, data_url_bytes, refused
+from gpu_renderer.content.media.bitmaps import FILE_MAX_BYTES, bitmap_pixels, data_url_bytes, refused, undrawn_features
 from gpu_renderer.content.media.frame_blending import bracket, mixed, mixed_with_alpha, moved_frame
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame
@@ -46,7 +46,10 @@ class MediaLibrary:
         data = self._bytes(src)
         if data is None:
             return None
-        return self.svg(data.decode("utf-8", "replace"), fill=svg_fill) if _is_svg(data) else bitmap_pixels(data)
+        if _is_svg(data):
+            return self.svg(data.decode("utf-8", "replace"), fill=svg_fill)
+        self._faults |= dict.fromkeys(undrawn_features(data))
+        return bitmap_pixels(data)
 
     def svg(
         self, markup: str, intrinsic: tuple[float | None, float | None] = (None, None), fill: str | None = None

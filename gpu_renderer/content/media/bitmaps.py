@@ -63,10 +63,17 @@ def bitmap_pixels(data: bytes) -> Pixels:
     return _upright(pixels, data)
 
 
+def undrawn_features(data: bytes) -> tuple[str, ...]:
+    """Return a sentence for each feature of a bitmap that is not drawn."""
+    if data.startswith(png.SIGNATURE) and png.has_hdr_levels(data):
+        return ("A picture with HDR levels (PQ or HLG) is shown as if they were levels of sRGB.",)
+    return ()
+
+
 def _as_chromium_reads(data: bytes) -> bytes:
-    """Return the file without data that Chromium ignores: colour chunks of a PNG, EXIF in a WebP."""
+    """Return the file without data that Chromium ignores: colour chunks and a hidden picture of a PNG, EXIF in a WebP."""
     if data.startswith(png.SIGNATURE):
-        return png.without_ignored_colors(data)
+        return png.first_shown(png.without_ignored_colors(data))
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         for at in _webp_chunks(data):
             if data[at : at + 4] == b"EXIF":

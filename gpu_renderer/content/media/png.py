@@ -1,8 +1,9 @@
-"""Colour chunks of a PNG as Chromium reads them, and its chunks."""
+"""Colour chunks and animation of a PNG as Chromium reads them, and its chunks."""
 
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,12 +13,16 @@ import skia
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _HEAD, _TAIL = 8, 4
 """Bytes before a chunk's content (length and name) and after it (checksum)."""
+_NUMBER: Final = 4
+"""Bytes of the sequence number that chunks of frames begin with."""
 _SRGB_GAMMA: Final = 1 / 2.2
 _GAMMA_TOLERANCE: Final = 0.05
 """Relative difference up to which a gamma without primaries counts as that of sRGB."""
 _COLOR_CHUNKS: Final = frozenset({b"gAMA", b"cHRM", b"sRGB", b"iCCP"})
 _FULL_RGB: Final = [0, 1]
 """Matrix and range in a `cICP` chunk of RGB levels 0..255."""
+_HDR_TRANSFERS: Final = frozenset({16, 18})
+"""Codes of PQ and HLG."""
 _BRADFORD: Final = np.array([[0.8951, 0.2664, -0.1614], [-0.7502, 1.7135, 0.0367], [0.0389, -0.0685, 1.0296]])
 _D50: Final = np.array([0.96422, 1.0, 0.82521])
 _D65, _C = (0.3127, 0.3290), (0.310, 0.316)
@@ -86,6 +91,40 @@ def without_ignored_colors(data: bytes) -> bytes:
         parts.append(data[start : place.start - _HEAD])
         start = place.stop + _TAIL
     return b"".join([*parts, data[start:]])
+
+
+def has_hdr_levels(data: bytes) -> bool:
+    """Return True if a `cICP` chunk says that the levels are PQ or HLG."""
+    place = dict(chunks(data)).get(b"cICP")
+    return place is not None and place.stop - place.start == 4 and data[place][1] in _HDR_TRANSFERS
+
+
+def first_shown(data: bytes) -> bytes:
+    """Return an animation whose default picture is hidden as its first frame alone, other files as they are.
+
+    The default picture belongs to the animation if an `fcTL` chunk is before it. A frame that covers only a part of the
+    canvas is left out, so that the default picture is shown.
+    """
+    found = list(chunks(data))
+    names = [name for name, _ in found]
+    if b"acTL" not in names or b"IDAT" not in names or b"fcTL" not in names[names.index(b"IDAT") :]:
+        return data
+    control = names.index(b"fcTL")
+    if control < names.index(b"IDAT") or not _covers_canvas(data, found[0][1], found[control][1]):
+        return data
+    end = next((at for at in range(control + 1, len(names)) if names[at] == b"fcTL"), len(names))
+    frame = [data[place][_NUMBER:] for name, place in found[control:end] if name == b"fdAT"]
+    head = [(name, data[place]) for name, place in found[: names.index(b"IDAT")] if name != b"acTL"]
+    return SIGNATURE + b"".join(_chunk(*part) for part in [*head, *((b"IDAT", part) for part in frame), (b"IEND", b"")])
+
+
+def _covers_canvas(data: bytes, header: slice, control: slice) -> bool:
+    """Return True if a frame is as large as the canvas. `header`, `control`: contents of `IHDR` and `fcTL`."""
+    return data[control][_NUMBER : _NUMBER + 8] == data[header][:8]
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
 
 def coded_space(data: bytes) -> skia.ColorSpace | None:

@@ -91,6 +91,10 @@ class Budget:
                 f"an SVG document: {cost.name}", f"An SVG document has more than {LIMITS[cost]:,} {cost}."
             )
 
+    def left(self, cost: Cost) -> int:
+        """Return the amount that is left."""
+        return self._left[cost]
+
     def spend_layer(self, canvas: skia.Canvas, work: float = LAYER_WORK) -> None:
         """Count a group that is drawn into a layer of its own.
 

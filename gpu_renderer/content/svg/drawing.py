@@ -7,14 +7,15 @@ from functools import partial
 
 import skia
 
-from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area
+from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area, undrawn_features
 from gpu_renderer.content.svg.budget import BLUR_WORK, DEPTH_MAX, LAYER_WORK, Cost, drawn_count
 from gpu_renderer.content.svg.clipping import basic_shape, clip_outline
-from gpu_renderer.content.svg.document import Element, SvgSize, children, href, name_of, shown_children
+from gpu_renderer.content.svg.document import Document, Element, SvgSize, children, href, name_of, shown_children
 from gpu_renderer.content.svg.filter_functions import filter_list, function_filter, is_blurring
 from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
 from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
 from gpu_renderer.content.svg.masking import draw_masks, masks_of
+from gpu_renderer.content.svg.media_queries import Screen
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of, paint_of, shown_style
 from gpu_renderer.content.svg.shapes import SHAPES, shape_path
@@ -40,6 +41,7 @@ from gpu_renderer.content.svg.values import (
     root_placement,
     view_box,
 )
+from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.vector.surface import image
 from gpu_renderer.errors import MediaUndecodable
 
@@ -47,12 +49,18 @@ _PAINT_ORDER = ("fill", "stroke", "markers")
 _CONTAINERS = ("g", "a", "switch")
 _FILL_BOXES = ("fill-box", "content-box", "padding-box")
 """CSS keywords for the box of an element's geometry. The keywords for border and margin box include its stroke."""
+_SMOOTH = skia.SamplingOptions(skia.FilterMode.kLinear, skia.MipmapMode.kNearest)
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
 
 
 class Drawing(SvgScene):
     """The drawing of one document."""
+
+    def __init__(self, document: Document, fonts: Fonts, screen: Screen, fill: str | None = None) -> None:
+        super().__init__(document, fonts, screen, fill)
+        self._referred: set[Element] = set()
+        """Elements that filters draw, while they are drawn."""
 
     def draw(self, canvas: skia.Canvas, size: SvgSize) -> None:
         """Draw the whole document into its raster at the canvas's origin."""
@@ -78,6 +86,16 @@ class Drawing(SvgScene):
         """Draw an element's children in order."""
         for child in shown_children(element):
             self._draw(child, canvas, state)
+
+    def draw_reference(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
+        """Draw an element that another one refers to, in the style of its own place. Inside itself it is not drawn."""
+        if element in self._referred:
+            return
+        self._referred.add(element)
+        parent = element.getparent()
+        style = {} if parent is None else self.cascade.in_place(parent)
+        self._draw(element, canvas, state.inside(style))
+        self._referred.remove(element)
 
     def geometry(self, element: Element, state: ElementState) -> skia.Path:
         """Return the outline of a shape or text in its own user space. Other elements give an empty one."""
@@ -296,34 +314,32 @@ class Drawing(SvgScene):
         """Draw a picture that is embedded in the document. Raises MediaUndecodable over budget."""
         picture = self._picture(href(element))
         if picture is None:
-            self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
             return
         x, y, width, height = _rectangle(element, state.viewport)
         if element.get("height") in (None, "auto"):
             height = width * picture.height() / picture.width() if element.get("width") else picture.height()
         if element.get("width") in (None, "auto"):
             width = height * picture.width() / picture.height()
-        if width <= 0 or height <= 0:
-            return
-        canvas.save()
-        canvas.clipRect(skia.Rect.MakeXYWH(x, y, width, height), skia.ClipOp.kIntersect, True)
-        canvas.translate(x, y)
-        box = (0.0, 0.0, float(picture.width()), float(picture.height()))
-        canvas.concat(fitted_box(box, element.get("preserveAspectRatio"), width, height))
-        is_pixelated = state.style.get("image-rendering") in ("pixelated", "crisp-edges", "optimizeSpeed")
-        mode = skia.FilterMode.kNearest if is_pixelated else skia.FilterMode.kLinear
-        canvas.drawImage(picture, 0, 0, skia.SamplingOptions(mode))
-        canvas.restore()
+        _draw_fitted(picture, element, canvas, skia.Rect.MakeXYWH(x, y, width, height), state.style)
+
+    def draw_picture(self, element: Element, canvas: skia.Canvas, box: skia.Rect, style: Style) -> None:
+        """Draw the picture of an element's link into a box, by its `preserveAspectRatio`."""
+        if (picture := self._picture(href(element))) is not None:
+            _draw_fitted(picture, element, canvas, box, style)
 
     def _picture(self, link: str) -> skia.Image | None:
-        """Return the embedded picture of a link, or None if there is none or it cannot be read."""
-        if not link.startswith("data:"):
-            return None
-        data = data_url_bytes(link)
+        """Return the embedded picture of a link. Warn and return None if there is none or it cannot be read."""
+        try:
+            data = data_url_bytes(link) if link.startswith("data:") else b""
+        except MediaUndecodable:
+            data = b""
         self.budget.spend(Cost.pictures, stated_area(data))
+        for line in undrawn_features(data):
+            self.warn(line)
         try:
             return image(bitmap_pixels(data))
         except MediaUndecodable:
+            self.warn("A picture inside an SVG document is not embedded or cannot be read; it is not drawn.")
             return None
 
 
@@ -341,3 +357,18 @@ def _rectangle(element: Element, viewport: Viewport) -> tuple[float, float, floa
     x, width = (length(element.get(name), viewport.width) for name in ("x", "width"))
     y, height = (length(element.get(name), viewport.height) for name in ("y", "height"))
     return x, y, width, height
+
+
+def _draw_fitted(picture: skia.Image, element: Element, canvas: skia.Canvas, box: skia.Rect, style: Style) -> None:
+    """Draw a picture into a box by the `preserveAspectRatio` of an element."""
+    if box.width() <= 0 or box.height() <= 0:
+        return
+    canvas.save()
+    canvas.clipRect(box, skia.ClipOp.kIntersect, True)
+    canvas.translate(box.x(), box.y())
+    whole = (0.0, 0.0, float(picture.width()), float(picture.height()))
+    canvas.concat(fitted_box(whole, element.get("preserveAspectRatio"), box.width(), box.height()))
+    is_pixelated = style.get("image-rendering") in ("pixelated", "crisp-edges")
+    options = skia.SamplingOptions(skia.FilterMode.kNearest) if is_pixelated else _SMOOTH
+    canvas.drawImage(picture, 0, 0, options)
+    canvas.restore()

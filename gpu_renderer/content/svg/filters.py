@@ -9,7 +9,9 @@ import numpy as np
 import skia
 
 from gpu_renderer.content.svg.budget import Cost
+from gpu_renderer.content.svg.convolution import FACTORS_MAX, convolution, convolution_matrix
 from gpu_renderer.content.svg.document import Element, children, name_of
+from gpu_renderer.content.svg.lighting import Surface, lighting
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.svg.values import UNIT, Viewport, fraction, length, numbers
@@ -22,19 +24,26 @@ _Result: TypeAlias = skia.ImageFilter | None
 """Result of a primitive. None is the source graphic."""
 
 _PRIMITIVES_MAX = 64
-_LIGHT_INDEPENDENT = ("feFlood", "feOffset", "feTile")
+_LIGHT_INDEPENDENT = ("feFlood", "feOffset", "feTile", "feImage")
 """Primitives that do not depend on linear or encoded light, or that convert their own colour."""
-_INPUTS = {"feFlood": 0, "feTurbulence": 0, "feBlend": 2, "feComposite": 2, "feDisplacementMap": 2}
+_INPUTS = {"feFlood": 0, "feTurbulence": 0, "feImage": 0, "feBlend": 2, "feComposite": 2, "feDisplacementMap": 2}
 """Number of inputs. Other primitives have one, feMerge has any number."""
 _WORK = {
     "feGaussianBlur": 80.0, "feDropShadow": 80.0, "feMorphology": 30.0, "feComposite": 40.0, "feBlend": 25.0,
-    "feDisplacementMap": 25.0, "feTurbulence": 10.0,
+    "feDisplacementMap": 25.0, "feTurbulence": 10.0, "feDiffuseLighting": 80.0, "feSpecularLighting": 80.0, "feConvolveMatrix": 80.0,
 }  # fmt: skip
-_DEFAULT_WORK, _LINEAR_LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _RADIUS_WORK = 5.0, 10.0, 8.0, 8.0, 20.0
+_DEFAULT_WORK, _LINEAR_LIGHT_WORK, _MERGE_WORK, _OCTAVE_WORK, _RADIUS_WORK, _FACTOR_WORK = (
+    5.0,
+    10.0,
+    8.0,
+    8.0,
+    20.0,
+    13.0,
+)
 """Measured costs per pixel, in painted pixels of 2.5 ns.
 
 In order: other primitives, computing in linear light, each input of feMerge, each octave of feTurbulence, each px of
-feMorphology's radius.
+feMorphology's radius, each factor of feConvolveMatrix.
 """
 _BLENDS = {
     "normal": skia.BlendMode.kSrcOver, "multiply": skia.BlendMode.kMultiply, "screen": skia.BlendMode.kScreen,
@@ -50,6 +59,8 @@ _OPERATORS = {
 }  # fmt: skip
 _CHANNELS = {"R": skia.ColorChannel.kR, "G": skia.ColorChannel.kG, "B": skia.ColorChannel.kB}
 _REGION = {"x": "-10%", "y": "-10%", "width": "120%", "height": "120%"}
+_NOTHING = skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix([0.0] * 20))
+"""A transparent result."""
 _LUMINANCE = np.array([[0.213, 0.715, 0.072]] * 3)
 _TURN = np.array([[-0.213, -0.715, 0.928], [0.143, 0.140, -0.283], [-0.787, 0.715, 0.072]])
 
@@ -90,7 +101,7 @@ class _Chain:
     def __init__(self, scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, scale: float) -> None:
         self._scene = scene
         self._scale = scale
-        self._viewport = state.viewport
+        self._state, self._viewport = state, state.viewport
         self._outer_style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
         self._box = bounds if in_box else None
@@ -118,7 +129,9 @@ class _Chain:
         if in_linear:
             decoding = skia.ColorFilters.SRGBToLinearGamma()
             inputs = [skia.ImageFilters.ColorFilter(decoding, given) for given in inputs]
+        left = self._scene.budget.left(Cost.painted)
         made = _PRIMITIVES[name](self, inputs)
+        work += (left - self._scene.budget.left(Cost.painted)) / max(1.0, self._region.width() * self._region.height())
         if in_linear:
             made = skia.ImageFilters.ColorFilter(skia.ColorFilters.LinearToSRGBGamma(), made)
         self.last = skia.ImageFilters.Tile(self._region, self._region, made)  # transparent outside the region
@@ -134,6 +147,8 @@ class _Chain:
         work = _WORK.get(name, _DEFAULT_WORK)
         if name == "feMerge":
             work += _MERGE_WORK * len(inputs)
+        elif name == "feConvolveMatrix":
+            work += _FACTOR_WORK * min(len(numbers(self._primitive.get("kernelMatrix"))), FACTORS_MAX)
         elif name == "feTurbulence":
             work += _OCTAVE_WORK * self._octaves()
         elif name == "feMorphology":
@@ -161,7 +176,7 @@ class _Chain:
         return [self._input(self._primitive.get(key)) for key in ("in", "in2")[: _INPUTS.get(name, 1)]]
 
     def _input(self, name: str | None) -> _Result:
-        if name in ("SourceGraphic", "BackgroundImage", "FillPaint", "StrokePaint"):
+        if name == "SourceGraphic":
             return None
         if name == "SourceAlpha":
             return skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix([0.0] * 18 + [1.0, 0.0]))
@@ -179,10 +194,9 @@ class _Chain:
         return self._number("dx", default) * self._units[0], self._number("dy", default) * self._units[1]
 
     def _flood_color(self, *, linear: bool) -> int:
-        """Return the flood colour, packed. It is decoded for a primitive that computes in linear light."""
         color = color_of(self._style.get("flood-color", "black"), self._style) or css.BLACK
-        red, green, blue = map(decoded, color[:3]) if linear else color[:3]
-        return packed(Rgba(red, green, blue, color.alpha * fraction(self._style.get("flood-opacity"), 1.0)))
+        opacity = fraction(self._style.get("flood-opacity"), 1.0)
+        return _packed(color._replace(alpha=color.alpha * opacity), linear=linear)
 
     def _painted(self, paint: skia.Paint) -> skia.ImageFilter:
         recorder = skia.PictureRecorder()
@@ -238,7 +252,10 @@ class _Chain:
         frequency = (numbers(self._primitive.get("baseFrequency")) or [0.0]) * 2
         is_fractal = self._primitive.get("type") == "fractalNoise"
         make = skia.PerlinNoiseShader.MakeFractalNoise if is_fractal else skia.PerlinNoiseShader.MakeTurbulence
-        return self._painted(skia.Paint(Shader=make(frequency[0], frequency[1], self._octaves(), self._number("seed"))))
+        is_stitched = self._primitive.get("stitchTiles") == "stitch"
+        tile = skia.ISize(round(self._region.width()), round(self._region.height())) if is_stitched else None
+        shader = make(frequency[0], frequency[1], self._octaves(), self._number("seed"), tile)
+        return self._painted(skia.Paint(Shader=shader))
 
     def _octaves(self) -> int:
         return int(min(self._number("numOctaves", 1.0), 9.0))
@@ -246,7 +263,27 @@ class _Chain:
     def _displacement_map(self, inputs: list[_Result]) -> _Result:
         names = (self._primitive.get(f"{axis}ChannelSelector") for axis in "xy")
         x, y = (_CHANNELS.get(name, skia.ColorChannel.kA) for name in names)
-        return skia.ImageFilters.DisplacementMap(x, y, self._number("scale"), inputs[1], inputs[0])
+        displacement, source = (given or skia.ImageFilters.Offset(0, 0) for given in (inputs[1], inputs[0]))
+        return skia.ImageFilters.DisplacementMap(x, y, self._number("scale"), displacement, source)
+
+    def _lighting(self, inputs: list[_Result]) -> _Result:
+        color = color_of(self._style.get("lighting-color", "white"), self._style) or css.BLACK
+        packed_color = _packed(color._replace(alpha=1.0), linear=self._is_linear())
+        return lighting(Surface(inputs[0], self._primitive, packed_color, self._box)) or _NOTHING
+
+    def _convolve_matrix(self, inputs: list[_Result]) -> _Result:
+        matrix = convolution_matrix(self._primitive)
+        return _NOTHING if matrix is None else convolution(self._primitive, matrix, inputs[0], self._region)
+
+    def _image(self, inputs: list[_Result]) -> _Result:
+        recorder = skia.PictureRecorder()
+        canvas = recorder.beginRecording(self._region)
+        if (target := self._scene.document.linked(self._primitive)) is not None:
+            canvas.translate(self._region.x(), self._region.y())
+            self._scene.draw_reference(target, canvas, self._state)
+        else:
+            self._scene.draw_picture(self._primitive, canvas, self._region, self._style)
+        return skia.ImageFilters.Picture(recorder.finishRecordingAsPicture(), self._region)
 
 
 _PRIMITIVES: dict[str, Callable[[_Chain, list[_Result]], _Result]] = {
@@ -263,7 +300,17 @@ _PRIMITIVES: dict[str, Callable[[_Chain, list[_Result]], _Result]] = {
     "feMorphology": _Chain._morphology,
     "feTurbulence": _Chain._turbulence,
     "feDisplacementMap": _Chain._displacement_map,
+    "feDiffuseLighting": _Chain._lighting,
+    "feSpecularLighting": _Chain._lighting,
+    "feConvolveMatrix": _Chain._convolve_matrix,
+    "feImage": _Chain._image,
 }
+
+
+def _packed(color: Rgba, *, linear: bool) -> int:
+    """Return a colour, packed. It is decoded for a primitive that computes in linear light."""
+    red, green, blue = map(decoded, color[:3]) if linear else color[:3]
+    return packed(Rgba(red, green, blue, color.alpha))
 
 
 def _rectangle(stated: dict[str, str], viewport: Viewport, box: skia.Rect | None) -> skia.Rect:

@@ -47,3 +47,11 @@ class SvgScene:
     def geometry(self, element: Element, state: ElementState) -> skia.Path:
         """Return the outline of a shape or text in its own user space. Other elements give an empty one."""
         raise NotImplementedError
+
+    def draw_reference(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
+        """Draw an element that another one refers to."""
+        raise NotImplementedError
+
+    def draw_picture(self, element: Element, canvas: skia.Canvas, box: skia.Rect, style: Style) -> None:
+        """Draw the picture of an element's link into a box, by its `preserveAspectRatio`."""
+        raise NotImplementedError

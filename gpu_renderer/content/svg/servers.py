@@ -19,13 +19,13 @@ from gpu_renderer.content.svg.values import (
     transform,
 )
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.oklab import mixed
+from gpu_renderer.content.vector.oklab import mixed, mixed_in_light
 from gpu_renderer.content.vector.paints import packed, solid
 from gpu_renderer.geometry.color import Rgba
 
 _CHAIN_MAX = 16
-_OKLAB_STOPS_MAX = 128
-"""Number of stops above which a gradient is not mixed in Oklab.
+_MIXED_STOPS_MAX = 128
+"""Number of stops above which a gradient is not mixed in Oklab or in linear light.
 
 With more stops there is hardly anything between them.
 """
@@ -138,7 +138,9 @@ class _Server:
             in_oklab |= text.lower().startswith(_OKLAB_PREFIXES)
             last = max(last, fraction(stop.get("offset"), 0.0))
             stops.append((color._replace(alpha=color.alpha * fraction(style.get("stop-opacity"), 1.0)), last))
-        stops = mixed(stops) if in_oklab and len(stops) <= _OKLAB_STOPS_MAX else stops
+        in_light = self._scene.cascade.in_place(self._chain[0]).get("color-interpolation") == "linearRGB"
+        if (in_oklab or in_light) and len(stops) <= _MIXED_STOPS_MAX:
+            stops = mixed_in_light(stops) if in_light else mixed(stops)
         return [packed(color) for color, _ in stops], [offset for _, offset in stops]
 
     def _pattern(self) -> skia.Shader | None:

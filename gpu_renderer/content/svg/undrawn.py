@@ -13,7 +13,9 @@ _FUNCTION = re.compile(
 )
 _EX = re.compile(r"[0-9.]ex\b", re.IGNORECASE)
 _OF_THE_VIEW = re.compile(r"[0-9.](vw|vh|vmin|vmax)\b", re.IGNORECASE)
-_LINEAR = re.compile(r"(?<![\w-])color-interpolation\s*:\s*linearRGB", re.IGNORECASE)
+_RELATIVE = re.compile(r"(?<![\w-])(?:rgba?|hsla?|hwb|color|(?:ok)?l(?:ab|ch))\(\s*from\b", re.IGNORECASE)
+_LINE_STYLE = re.compile(r"text-decoration(?:-style)?\s*:[^;}]*?\b(dotted|dashed|wavy|double)\b", re.IGNORECASE)
+_BORDER = re.compile(r"(?<![\w-])border\s*+:\s*+(?!none|0)", re.IGNORECASE)
 _RULE = re.compile(r"@(font-face|layer|supports|container|scope|property)\b", re.IGNORECASE)
 _PROPERTIES = (
     "text-shadow", "writing-mode", "font-variant", "font-variant-caps", "font-stretch", "font-feature-settings",
@@ -22,7 +24,6 @@ _PROPERTIES = (
 _READ = (KNOWN | frozenset(_PROPERTIES)) - {"d"}
 _PROPERTY = re.compile(rf"(?<![\w-])({'|'.join(_PROPERTIES)})\s*:\s*([^;}}\s]+)", re.IGNORECASE)
 _AT_REST = frozenset(["none", "normal", "100%", "1", "horizontal-tb", "lr", "lr-tb", "inherit", "initial", "unset"])
-_GRADIENTS = ("linearGradient", "radialGradient")
 
 
 def undrawn(document: Document) -> tuple[str, ...]:
@@ -36,17 +37,19 @@ def _of_element(element: Element) -> Iterator[str]:
         style = "".join(element.itertext())
     stated = "".join(f";{key}:{value}" for key, value in element.items() if key in _READ)
     yield from _of_declarations(f"{style};{stated}")
+    if element.getparent() is None and _BORDER.search(style):
+        yield "The border of an SVG document is not drawn."
     if name == "style":
         yield from (f"The rule @{rule.lower()} of an SVG document is not read." for rule in _RULE.findall(style))
-    if name in _GRADIENTS and any(map(_is_linear, (element, *element.iterancestors()))):
-        yield "An SVG gradient in linear light (color-interpolation) is drawn in sRGB."
-    if name == "feTurbulence" and element.get("stitchTiles") == "stitch":
-        yield "The tiles of an SVG feTurbulence (stitchTiles) are not stitched."
 
 
 def _of_declarations(text: str) -> Iterator[str]:
     for function in _FUNCTION.findall(text):
         yield f"The CSS function {function.lower()}() of an SVG document is not drawn."
+    if _RELATIVE.search(text):
+        yield "A colour of an SVG document that is derived from another one (from) is not read."
+    for line_style in _LINE_STYLE.findall(text):
+        yield f"A {line_style.lower()} line of a text of an SVG document is drawn solid."
     if _EX.search(text):
         yield "The unit ex of an SVG document counts as half the font size."
     for unit in _OF_THE_VIEW.findall(text):
@@ -54,7 +57,3 @@ def _of_declarations(text: str) -> Iterator[str]:
     for name, value in _PROPERTY.findall(text):
         if value.lower() not in _AT_REST:
             yield f"The property {name.lower()} of an SVG document is not drawn."
-
-
-def _is_linear(element: Element) -> bool:
-    return element.get("color-interpolation") == "linearRGB" or bool(_LINEAR.search(element.get("style") or ""))

@@ -95,6 +95,15 @@ def test_the_first_frame_of_an_animation_is_shown(tmp_path: Path) -> None:
     assert pixels[4, 4].tolist() == [255, 0, 0, 255]
 
 
+def test_a_default_picture_that_an_animation_hides_is_not_shown(tmp_path: Path) -> None:
+    hidden, *frames = (Image.new("RGB", (8, 8), color) for color in ("lime", "red", "blue"))
+    out = io.BytesIO()
+    hidden.save(out, "PNG", save_all=True, default_image=True, append_images=frames)
+    pixels = pictures(tmp_path).picture(saved(tmp_path, out.getvalue()))
+    assert pixels is not None
+    assert pixels[4, 4].tolist() == [255, 0, 0, 255]
+
+
 def test_a_data_url_needs_no_file(tmp_path: Path) -> None:
     body = base64.b64encode(encoded("PNG")).decode()
     assert pictures(tmp_path).picture(f"data:image/png;base64,{body}") is not None
@@ -183,6 +192,13 @@ def test_codes_of_a_colour_space_replace_other_colour_chunks(
     pixels = pictures(tmp_path).picture(saved(tmp_path, with_chunk(png, b"cICP", bytes([*codes, 0, 1]))))
     assert pixels is not None
     assert pixels[15, 30].tolist() == pytest.approx(color, abs=1)
+
+
+@pytest.mark.parametrize(("transfer", "is_named"), [(13, False), (16, True), (18, True)])
+def test_levels_of_hdr_are_named(tmp_path: Path, transfer: int, is_named: bool) -> None:
+    library = pictures(tmp_path)
+    assert library.picture(saved(tmp_path, with_chunk(encoded("PNG"), b"cICP", bytes([9, transfer, 0, 1])))) is not None
+    assert [("HDR" in line) for line in library.warnings] == [True] * is_named
 
 
 def test_a_chunk_that_is_cut_off_hides_no_picture(tmp_path: Path) -> None:

@@ -216,6 +216,17 @@ def test_a_stroke_that_does_not_scale_is_as_wide_as_pixels_of_the_raster() -> No
     assert bottom - top == pytest.approx(40 / 20.48, abs=0.1)
 
 
+@pytest.mark.parametrize("attribute", ['color-interpolation="linearRGB"', 'style="color-interpolation: linearRGB"'])
+def test_a_gradient_may_be_mixed_in_linear_light(attribute: str) -> None:
+    body = (
+        f'<linearGradient id="g" {attribute}><stop/><stop offset="1" stop-color="white"/></linearGradient>'
+        '<rect width="100" height="100" fill="url(#g)"/>'
+    )
+    (middle,), (dark,) = at(body, (50, 50)), at(body, (5, 50))
+    assert middle == pytest.approx([188, 188, 188, 255], abs=1)
+    assert dark == pytest.approx([63, 63, 63, 255], abs=2)
+
+
 def test_a_mask_may_be_read_in_linear_light() -> None:
     body = (
         '<mask id="m" color-interpolation="linearRGB"><rect width="100" height="100" fill="#808080"/></mask>'

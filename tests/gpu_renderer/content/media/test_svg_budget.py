@@ -129,6 +129,15 @@ def test_a_result_of_a_filter_counts_as_often_as_it_is_used() -> None:
         svg_pixels(filtered(f'<feOffset dx="1" result="r0"/>{doubled}'), reference_fonts())
 
 
+def test_an_element_in_a_filter_counts_as_often_as_its_result_is_used() -> None:
+    painted = '<rect width="100" height="100" fill-opacity=".01"/>' * 400
+    nodes = '<feMergeNode in="r"/>' * 30
+    merged = f'<feImage href="#many" result="r"/><feMerge>{nodes}</feMerge>'
+    body = filtered(merged).replace("</svg>", f'<defs><g id="many">{painted}</g></defs></svg>')
+    with pytest.raises(MediaUndecodable, match="painted"):
+        svg_pixels(body, reference_fonts())
+
+
 @pytest.mark.parametrize(
     "primitive",
     [
@@ -136,6 +145,8 @@ def test_a_result_of_a_filter_counts_as_often_as_it_is_used() -> None:
         '<feMorphology radius="9"/>',
         '<feTurbulence baseFrequency=".1" numOctaves="9"/>',
         '<feMorphology radius="1e300"/>',
+        "<feDiffuseLighting><feDistantLight/></feDiffuseLighting>",
+        f'<feConvolveMatrix order="9" kernelMatrix="{" 1" * 81}"/>',
     ],
 )
 def test_filters_count_by_what_they_cost(primitive: str, monkeypatch: pytest.MonkeyPatch) -> None:

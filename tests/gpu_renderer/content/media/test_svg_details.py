@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
+
+import numpy as np
+import numpy.typing as npt
 import pytest
+from PIL import Image
 
 from gpu_renderer.content.svg import svg_pixels
 from tests.gpu_renderer.content.media.test_svg import BLUE, NOTHING, RED, at, svg
@@ -99,3 +105,27 @@ def test_percentages_of_a_marker_are_of_the_view() -> None:
 def test_gradients_of_css_that_are_not_drawn_are_named(body: str, named: str) -> None:
     _, lines = svg_pixels(svg(body), reference_fonts())
     assert any(f"The {named} 'linear-gradient" in line for line in lines)
+
+
+def embedded(levels: npt.NDArray[np.uint8]) -> str:
+    buffer = io.BytesIO()
+    Image.fromarray(levels).save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def test_an_embedded_picture_that_is_reduced_keeps_its_mean() -> None:
+    rows, columns = np.mgrid[:1024, :1024]
+    picture = embedded(((rows + columns) % 2 * 255).astype(np.uint8))
+    pixels, _ = svg_pixels(svg(f'<image width="10" height="10" href="{picture}"/>'), reference_fonts())
+    inside = pixels[5:195, 5:195, 0]
+    assert 120 < inside.min() <= inside.max() < 135
+
+
+@pytest.mark.parametrize(
+    ("rendering", "is_smooth"), [("pixelated", False), ("crisp-edges", False), ("optimizeSpeed", True), ("auto", True)]
+)
+def test_an_enlarged_picture_is_smooth_unless_its_pixels_are_wanted(rendering: str, is_smooth: bool) -> None:
+    picture = embedded(np.array([[0, 255]], np.uint8))
+    body = f'<image width="40" height="20" preserveAspectRatio="none" image-rendering="{rendering}" href="{picture}"/>'
+    ((level, *_),) = at(body, (18, 10))
+    assert (30 < level < 225) == is_smooth

@@ -22,9 +22,8 @@ RECTANGLE = '<rect width="50" height="50"/>'
         ('<rect width="9" height="9" style="stroke-width: min(3px, 4px)"/>', "min()"),
         (f"<style>rect {{ fill: color-mix(in srgb, red, blue) }}</style>{RECTANGLE}", "color-mix()"),
         ('<rect width="9" height="9" fill="color(rec2020 1 0 0)"/>', "color()"),
-        ('<linearGradient id="g" color-interpolation="linearRGB"/>', "linear light"),
-        ('<g style="color-interpolation: linearRGB"><radialGradient id="g"/></g>', "linear light"),
-        ('<filter id="f"><feTurbulence stitchTiles="stitch"/></filter>', "stitchTiles"),
+        ('<rect width="9" height="9" fill="rgb(from red r g b / .5)"/>', "derived from another one"),
+        ('<text style="text-decoration: underline wavy">a</text>', "wavy line"),
         ('<rect width="2ex" height="9"/>', "unit ex"),
         ('<rect width="2VW" height="9"/>', "unit vw"),
         ('<text style="text-shadow: 1px 1px red">a</text>', "text-shadow"),
@@ -37,6 +36,12 @@ def test_a_feature_that_is_not_drawn_is_named_once(body: str, named: str) -> Non
     assert len(lines) == 1
     assert named in lines[0]
     assert set(lines) <= set(svg_pixels(svg(body), reference_fonts())[1])
+
+
+def test_a_border_of_the_root_is_named() -> None:
+    bordered, plain = (svg(RECTANGLE, f'style="border: {value}"') for value in ("4px solid red", "none"))
+    assert undrawn_features(bordered) == ("The border of an SVG document is not drawn.",)
+    assert undrawn_features(plain) == ()
 
 
 def test_a_document_that_is_drawn_completely_has_no_notices() -> None:
