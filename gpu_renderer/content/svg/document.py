@@ -110,12 +110,16 @@ def children(element: Element) -> Iterator[Element]:
 
 
 def shown_children(element: Element) -> Iterator[Element]:
-    """Yield the children that are drawn. Their conditions must hold. A `switch` draws only the first such child."""
-    for child in children(element):
-        if _applies(child):
-            yield child
-            if name_of(element) == "switch":
-                return
+    """Return the children that are drawn. Their conditions must hold.
+
+    A `switch` draws only the first such child. It may offer another one to renderers that do not draw `foreignObject`.
+    """
+    found = filter(applies, children(element))
+    if name_of(element) != "switch":
+        return found
+    choices = list(found)
+    drawn = [child for child in choices if name_of(child) != "foreignObject"]
+    return iter((drawn or choices)[:1])
 
 
 def href(element: Element) -> str:
@@ -123,7 +127,7 @@ def href(element: Element) -> str:
     return (element.get("href") or element.get(_XLINK) or "").strip()
 
 
-def _applies(element: Element) -> bool:
+def applies(element: Element) -> bool:
     """Return True if an element's conditions hold."""
     languages = element.get("systemLanguage", _LANGUAGE).split(",")
     speaks = any(tag.strip().lower().partition("-")[0] == _LANGUAGE for tag in languages)

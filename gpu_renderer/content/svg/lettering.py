@@ -147,12 +147,25 @@ def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Le
     lettering = _glyphs(piece, x, y + _baseline(piece.state, piece.owners, extent), chain, extent)
     below: list[Lettering] = []
     above: list[Lettering] = []
-    for _, state in piece.owners if piece.track is None else ():
+    for _, state in piece.owners:
         for line, top, thickness in _lines(state.style, extent, font_size(piece.state.style)):
-            path = skia.Path().addRect(skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness))
+            if piece.track is None:
+                path = skia.Path().addRect(skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness))
+            else:
+                path = _line_on_path(piece, x, y, chain, (top, thickness))
             drawn = Lettering(state, path, lettering.box, lettering.opacity)
             (above if line == "line-through" else below).append(drawn)
     return [*below, lettering, *above]
+
+
+def _line_on_path(piece: Piece, x: float, y: float, chain: FontChain, line: tuple[float, float]) -> skia.Path:
+    """Return a decoration line of a text on a path: a rectangle at each glyph, as in browsers. `line`: top and thickness."""
+    path, (top, thickness) = skia.Path(), line
+    for _, matrix, width in _glyphs_in_place(piece, x, y, chain):
+        rectangle = skia.Path().addRect(skia.Rect.MakeXYWH(0.0, top, width, thickness))
+        rectangle.transform(matrix)
+        path.addPath(rectangle, 0, 0)
+    return path
 
 
 def _lines(style: Style, extent: _Extent, size: float) -> list[tuple[str, float, float]]:
@@ -205,13 +218,7 @@ def _shift(style: Style, extent: _Extent) -> float:
 def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.state.style)
     pictures: list[tuple[skia.Matrix, Placed]] = []
-    measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
-    for glyph, pen in _paints(piece, chain):
-        width = glyph.advance * size
-        matrix = _placed(piece, measure, x + pen * piece.stretch, y, width)
-        if matrix is None:
-            continue
-        matrix.preScale(piece.stretch, 1.0)
+    for glyph, matrix, width in _glyphs_in_place(piece, x, y, chain):
         box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -extent.ascent * size, width, extent.descent * size)))
         matrix.preTranslate(glyph.dx * size, glyph.dy * size)
         if glyph.styled.face.is_color:
@@ -223,6 +230,17 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
             path.addPath(moved, 0, 0)
     opacity = math.prod(fraction(state.style.get("opacity"), 1.0) for _, state in piece.owners[1:])
     return Lettering(piece.state, path, box, opacity, tuple(pictures))
+
+
+def _glyphs_in_place(piece: Piece, x: float, y: float, chain: FontChain) -> Iterator[tuple[Glyph, skia.Matrix, float]]:
+    """Yield each glyph with the matrix from its pen to user space, and its width before that matrix. Skip those beyond a path."""
+    measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
+    size = font_size(piece.state.style)
+    for glyph, pen in _paints(piece, chain):
+        width = glyph.advance * size
+        matrix = _placed(piece, measure, x + pen * piece.stretch, y, width)
+        if matrix is not None:
+            yield glyph, matrix.preScale(piece.stretch, 1.0), width
 
 
 def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, advance: float) -> skia.Matrix | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpu_renderer.content.svg.document import Document, Element, name_of
+from gpu_renderer.content.svg.document import Document, Element, applies, name_of
 from gpu_renderer.content.svg.stylesheet import KNOWN
 
 _FUNCTION = re.compile(
@@ -39,6 +39,8 @@ def _of_element(element: Element) -> Iterator[str]:
     yield from _of_declarations(f"{style};{stated}")
     if element.getparent() is None and _BORDER.search(style):
         yield "The border of an SVG document is not drawn."
+    if name == "foreignObject" and _is_replaced(element):
+        yield "The HTML of an SVG document (foreignObject) is replaced by the other content of its switch."
     if name == "style":
         yield from (f"The rule @{rule.lower()} of an SVG document is not read." for rule in _RULE.findall(style))
 
@@ -57,3 +59,9 @@ def _of_declarations(text: str) -> Iterator[str]:
     for name, value in _PROPERTY.findall(text):
         if value.lower() not in _AT_REST:
             yield f"The property {name.lower()} of an SVG document is not drawn."
+
+
+def _is_replaced(html: Element) -> bool:
+    """Return True if a `foreignObject` stands in a `switch` with other content."""
+    switch = html.getparent()
+    return switch is not None and name_of(switch) == "switch" and len(switch) > 1 and applies(html)

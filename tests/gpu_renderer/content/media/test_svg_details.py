@@ -129,3 +129,21 @@ def test_an_enlarged_picture_is_smooth_unless_its_pixels_are_wanted(rendering: s
     body = f'<image width="40" height="20" preserveAspectRatio="none" image-rendering="{rendering}" href="{picture}"/>'
     ((level, *_),) = at(body, (18, 10))
     assert (30 < level < 225) == is_smooth
+
+
+def test_texts_on_paths_are_underlined() -> None:
+    """The path runs down the middle, so that the line is on the left of it."""
+    body = (
+        '<path id="p" d="M50 0V100"/><text font-size="20" fill="red" text-decoration="underline">'
+        '<textPath href="#p">MMMM</textPath></text>'
+    )
+    assert at(body.replace('id="p"', 'id="p" fill="none"'), (48, 20), (48, 50), (44, 50)) == [RED, RED, NOTHING]
+
+
+def test_a_switch_shows_what_it_has_instead_of_html() -> None:
+    body = '<switch><foreignObject width="9" height="9"/><rect width="9" height="9" fill="red"/></switch>'
+    pixels, lines = svg_pixels(svg(body), reference_fonts())
+    assert pixels[90, 90].tolist() == RED
+    assert lines == ("The HTML of an SVG document (foreignObject) is replaced by the other content of its switch.",)
+    of_illustrator = body.replace("<foreignObject", '<foreignObject requiredExtensions="http://ns.adobe.com/"')
+    assert at(of_illustrator, (4, 4)) == [RED]
