@@ -271,7 +271,8 @@ def test_faults_of_inputs_stand_next_to_their_fields(member: Person, window: Win
     page.fill("#in-photo", "http://private.example.com/a.png")
     page.wait_for_selector("#fault-photo:visible")
     page.click("button:has-text('Render')")
-    page.wait_for_selector("#fault-photo:visible")
+    expect(page.get_by_role("alert").first).to_contain_text("Nothing was rendered.")
+    expect(page.locator("#fault-photo")).to_be_visible()
     assert member.api.get("/renders").json()["total"] == 0
     page.fill("#in-photo", "https://media.example.com/a.png")
     page.fill("#in-tint", "#ff8800")
