@@ -187,9 +187,8 @@ class RayWorkers:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             for worker in self._due(time.monotonic()):
-                poll = asyncio.create_task(
-                    self._poll(worker)
-                )  # a separate task: an actor that does not answer must not delay the others
+                # A separate task: an actor that does not answer must not delay the others.
+                poll = asyncio.create_task(self._poll(worker))
                 self._polls.add(poll)
                 poll.add_done_callback(self._polls.discard)
 

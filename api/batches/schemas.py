@@ -17,9 +17,8 @@ ROWS_MAX: Final = 1000
 class BatchRow(Asked):
     """One render of a batch."""
 
-    model_config = ConfigDict(
-        extra="allow", json_schema_extra={"additionalProperties": False}
-    )  # named with other faults
+    # Unknown fields are named with the other faults.
+    model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": False})
 
     inputs: Annotated[Any, WithJsonSchema(INPUTS)] = Field(default_factory=dict)
     metadata: Annotated[Any, WithJsonSchema(METADATA)] = None

@@ -98,9 +98,8 @@ def _headers(request: Request, facts: StoredObject, tag: str) -> dict[str, str]:
         "Cache-Control": "private, max-age=3600",
         "X-Content-Type-Options": "nosniff",
     }
-    if not facts.content_type.startswith(
-        _PLAYED
-    ):  # a browser's own player is a page of its own, which the policy would stop
+    # A browser's own player is a page of its own, which the policy would stop.
+    if not facts.content_type.startswith(_PLAYED):
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     if filename:
         plain = _UNQUOTABLE.sub("_", filename)

@@ -40,9 +40,8 @@ def missing_objects(data_folder: Path, database_url: str) -> list[str]:
         if connection.execute("SELECT to_regclass('object_charges')").fetchone() == (None,):
             return []  # the schema of an older release
         missing = [key for (key,) in connection.execute(_OBJECTS) if not (objects / key).is_file()]
-        named = connection.execute(
-            f"{_OBJECTS} AND key = ANY(%s) ORDER BY key", [missing]
-        )  # others have expired meanwhile
+        # The others have expired meanwhile.
+        named = connection.execute(f"{_OBJECTS} AND key = ANY(%s) ORDER BY key", [missing])
         return [key for (key,) in named]
 
 

@@ -76,9 +76,8 @@ def _changed_operation(was: Operation, now: Operation) -> Rects:
             is_inside = _carrier(old.step) == _carrier(new.step) and old.group.scene == new.group.scene
             if is_inside and not new.step.layer.effects:
                 return changed(old.group, new.group).rects()
-        if all(
-            isinstance(one, BlendLayer) and not is_stencil(one.layer.step) for one in (was, now)
-        ):  # a blend quantises the whole target
+        # A blend quantises the whole target.
+        if all(isinstance(one, BlendLayer) and not is_stencil(one.layer.step) for one in (was, now)):
             return old.bounds, new.bounds
     return was.bounds, now.bounds
 

@@ -92,9 +92,8 @@ def _result_rings(operation: Operation, operands: Sequence[Rings]) -> list[Ring]
     if size < SIZE_MIN_PX:
         return []
     lengths = np.hypot(*(segments[:, 1] - segments[:, 0]).T)
-    pieces = _pieces(
-        segments[lengths > size * 1e-18], size * 1e-9
-    )  # shorter edges are points: nothing has their direction
+    # Shorter edges are points: nothing has their direction.
+    pieces = _pieces(segments[lengths > size * 1e-18], size * 1e-9)
     if not pieces:  # so far apart that each operand is a point
         return []
     starts = np.array([piece[0] for piece in pieces])
