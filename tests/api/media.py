@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import struct
+import zlib
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,16 +67,16 @@ def files() -> dict[str, bytes]:
     }
 
 
+def chunk(name: bytes, data: bytes = b"") -> bytes:
+    """Return a chunk of a PNG file."""
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
 def huge_png(side_px: int = 60_000) -> bytes:
     """Return a small file that claims to be a picture of side_px by side_px pixels."""
-    import zlib
-
-    def chunk(name: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
     header = struct.pack(">IIBBBBB", side_px, side_px, 8, 2, 0, 0, 0)
     body = zlib.compress(b"\0" * 100_000)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND")
 
 
 def xml_bomb() -> bytes:

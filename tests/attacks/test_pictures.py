@@ -13,16 +13,11 @@ from PIL import Image
 from farm_core.assets.inspection import kind_at
 from farm_core.errors import BadRequest
 from tests.api import media
+from tests.api.media import chunk
 from tests.attacks.bounded import bounded
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MANY = 200_000
-
-
-def chunk(name: bytes, data: bytes = b"") -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-
 HEADER = chunk(b"IHDR", struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0))
 ROWS = zlib.compress(bytes(193 * 64))
 PIXELS, END = chunk(b"IDAT", ROWS), chunk(b"IEND")

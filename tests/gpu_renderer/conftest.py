@@ -8,6 +8,7 @@ import pytest
 
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.opengl.context import create_context
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.session import RenderSession, SessionOptions
@@ -32,6 +33,7 @@ def painter(context_painter: Painter) -> Iterator[Painter]:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[RenderSession]:
-    """Return a session with this machine's fonts."""
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS))) as made:
+    """Return a session with this machine's fonts and a quick encoder."""
+    encoder = EncoderProfile(codec="libx264", preset="ultrafast", threads=1)
+    with RenderSession(SessionOptions(fonts=FontFolders(FONTS), encoder=encoder)) as made:
         yield made

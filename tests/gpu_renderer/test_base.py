@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -12,10 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.content.text.folders import FontFolders
-from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.frame.renderer import Optimisations
-from gpu_renderer.session import Output, RenderSession, SessionOptions
+from gpu_renderer.session import Output, RenderSession
 from motion.bundle import read_document
 from tests.gpu_renderer.content.media.video_files import make_noise_video
 from tests.gpu_renderer.documents import Record, document, layer, track
@@ -24,12 +21,6 @@ pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no 
 
 WIDTH, HEIGHT = 192, 108
 ALL_OFF = replace(Optimisations(**{field.name: False for field in fields(Optimisations)}), native_kernels=True)
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[RenderSession]:
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS), encoder=EncoderProfile(threads=1))) as made:
-        yield made
 
 
 def frames(session: RenderSession, doc: Record, flags: Optimisations, media: Path) -> list[npt.NDArray[np.uint8]]:

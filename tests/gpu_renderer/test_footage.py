@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,12 @@ import pytest
 
 from gpu_renderer.commands.options import FONTS
 from gpu_renderer.content.media.video import Videos
-from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.planes import encoder_frame, layout
-from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.pipeline import PipelineOptions, ring_to_memory
-from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
+from gpu_renderer.session import OpenDocument, Output, RenderSession
 from motion.bundle import read_document
 from tests.gpu_renderer.content.media.video_files import make_noise_video, make_video
 from tests.gpu_renderer.documents import Record, document, layer, track
@@ -30,14 +27,7 @@ from tests.gpu_renderer.documents import Record, document, layer, track
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
 SIZE = (256, 144)
-PROFILE = EncoderProfile(codec="libx264", preset="ultrafast", threads=1)
 Samples = npt.NDArray[np.uint8]
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[RenderSession]:
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE)) as made:
-        yield made
 
 
 def footage(*above: Record, size: tuple[int, int] = SIZE, **tracks: Any) -> Record:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import av
@@ -30,12 +29,6 @@ from tests.gpu_renderer.documents import Record, document, layer, moving_square
 pytestmark = [pytest.mark.gl, pytest.mark.skipif(not FONTS.is_dir(), reason="no font folder: run ./farm fonts --base")]
 
 PROFILE = EncoderProfile(codec="libx264", preset="ultrafast", threads=1)
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[RenderSession]:
-    with RenderSession(SessionOptions(fonts=FontFolders(FONTS), encoder=PROFILE)) as made:
-        yield made
 
 
 def opened(
