@@ -12,7 +12,7 @@ import numpy as np
 import skia
 
 from gpu_renderer.content.text.families import drawn_size
-from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage
+from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage, is_large_in_effects
 from gpu_renderer.content.text.shaping import shaped, shaped_width
 from gpu_renderer.content.vector.surface import bgra, bgra_canvas, swapped
 from gpu_renderer.effects.values import EffectValues
@@ -104,6 +104,6 @@ def draw_label(canvas: Canvas, values: EffectValues, text: str) -> None:
         Placed(glyph.styled, glyph.glyph, start, baseline, drawn) for glyph, start in zip(glyphs, starts, strict=False)
     ]
     color = values.color("color")
-    covered = glyph_coverage(placed, color, canvas.width, canvas.height)
+    covered = glyph_coverage(placed, color, canvas.width, canvas.height, is_large_in_effects)
     painted = covered[..., None] / 255 * color[3] * np.array([*color[:3], 1.0])
     canvas.paint(np.floor(painted * 255 + 0.5).astype(np.uint8))

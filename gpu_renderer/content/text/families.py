@@ -68,7 +68,7 @@ _HELP: Final = "run ./farm fonts, or put a font that has it into a folder of FON
 
 
 MASK_MAX_PX = 256.0
-"""Size above which a browser draws glyphs as plain outlines, without hinting, snapping or contrast."""
+"""Size above which FreeType hints no glyphs and rounds no advances: a browser draws outlines, also where it reads its canvas back."""
 _PICTURE_SIZE_PX = 109
 """Size of the pictures in Noto Color Emoji. At this size advances need no rounding."""
 _SIZE_MAX_PX = 1e6

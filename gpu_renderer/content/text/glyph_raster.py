@@ -28,6 +28,10 @@ NEUTRAL = 128
 _PHASES = 4
 
 
+DISTANCE_FIELD_MIN_PX = 162.0
+"""Size from which a browser's canvas on a GPU draws glyphs from distance fields, which look like outlines."""
+
+
 class Placed(NamedTuple):
     """A glyph on the raster: its pen on the baseline and its size, all in raster px."""
 
@@ -38,10 +42,19 @@ class Placed(NamedTuple):
     size: float
 
 
-def glyph_coverage(glyphs: Iterable[Placed], color: Rgba, width: int, height: int) -> Pixels:
-    """Return the coverage of the glyphs that have outlines, as the reference paints them in this colour: (rows, columns)."""
-    outlined = sorted((placed for placed in glyphs if not placed.styled.face.is_color), key=_is_large)
-    drawn = [_drawn(large, list(group), color, width, height) for large, group in groupby(outlined, key=_is_large)]
+def glyph_coverage(
+    glyphs: Iterable[Placed], color: Rgba, width: int, height: int, is_large: Callable[[float], bool]
+) -> Pixels:
+    """Return the coverage of the glyphs that have outlines, as the reference paints them in this colour: (rows, columns).
+
+    `is_large`: True for sizes, raster px, that are drawn as outlines instead of masks.
+    """
+
+    def is_outlined(placed: Placed) -> bool:
+        return is_large(placed.size)
+
+    shaped = sorted((placed for placed in glyphs if not placed.styled.face.is_color), key=is_outlined)
+    drawn = [_drawn(large, list(group), color, width, height) for large, group in groupby(shaped, key=is_outlined)]
     return reduce(_union, drawn) if drawn else np.zeros((height, width), np.uint8)
 
 
@@ -50,10 +63,6 @@ def draw_color_glyphs(canvas: skia.Canvas, glyphs: Iterable[Placed], paint: skia
     for placed in glyphs:
         if placed.styled.face.is_color:
             canvas.drawTextBlob(_blob([placed]), 0, 0, paint)
-
-
-def _is_large(placed: Placed) -> bool:
-    return placed.size > MASK_MAX_PX
 
 
 def _drawn(is_large: bool, glyphs: list[Placed], color: Rgba, width: int, height: int) -> Pixels:
@@ -98,6 +107,19 @@ def glyph_masks(
 def _union(a: Pixels, b: Pixels) -> Pixels:
     wide = a.astype(np.uint16)
     return (wide + b - (wide * b + 127) // 255).astype(np.uint8)
+
+
+def is_large_text(size: float) -> bool:
+    """Return True if texts of this size, raster px, have no hinting, snapping and contrast in the reference."""
+    return size >= DISTANCE_FIELD_MIN_PX
+
+
+def is_large_in_effects(size: float) -> bool:
+    """Return True if effects draw letters of this size, raster px, without hinting, snapping and contrast.
+
+    The reference reads the canvas of a baked layer back, so the processor draws it.
+    """
+    return size > MASK_MAX_PX
 
 
 @lru_cache(maxsize=4096)

@@ -26,6 +26,7 @@ from gpu_renderer.content.text.glyph_raster import (
     glyph_coverage,
     glyph_masks,
     glyph_outline,
+    is_large_text,
     luminance,
     on_quarter,
 )
@@ -78,7 +79,7 @@ def _drawn(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: int) -> tup
     if alpha < 1:
         covered, fill = _drawn_one_by_one(glyphs, fill, columns, rows), fill._replace(alpha=1.0)
     else:
-        covered = glyph_coverage(glyphs, fill, columns, rows)
+        covered = glyph_coverage(glyphs, fill, columns, rows, is_large_text)
     if not any(glyph.styled.face.is_color for glyph in glyphs):
         return covered, fill
     pixels, canvas = rgba(columns, rows)
@@ -93,7 +94,7 @@ def _drawn_one_by_one(glyphs: Sequence[Placed], fill: Rgba, columns: int, rows: 
     for placed in glyphs:
         if placed.styled.face.is_color:
             continue
-        if placed.size <= MASK_MAX_PX:
+        if not is_large_text(placed.size):
             _draw_mask(raster, placed, _UPRIGHT, fill, 0.0, paint)
         elif outline := glyph_outline(placed.styled, placed.glyph, placed.size):
             with skia.AutoCanvasRestore(raster.canvas):
@@ -295,7 +296,7 @@ class _GlyphPainting:
         """Draw masks of glyphs. Pictures, large glyphs and wide strokes are drawn as pictures or outlines instead."""
         is_fill = paint.getStyle() != skia.Paint.kStroke_Style
         largest = self._size if is_fill else max(self._size, self._place.pose.stroke_width)
-        is_large = largest * self._linear.larger_scale > MASK_MAX_PX
+        is_large = is_large_text(largest * self._linear.larger_scale)
         for glyph, x in self._glyphs:
             is_picture = is_fill and glyph.styled.face.is_color
             if not is_picture and not is_large:

@@ -73,6 +73,19 @@ def test_large_letters_are_neither_snapped_nor_strengthened() -> None:
     assert 0 < np.count_nonzero((edge > 0) & (edge < 255)) < edge.size / 20
 
 
+@pytest.mark.parametrize(("size", "last_row"), [(80, 255), (81, 175), (84, 120)])
+def test_letters_from_162_raster_px_on_stand_between_rows(size: float, last_row: int) -> None:
+    """The last row has the fraction of the baseline at h + 2 m (text.md 10.1). Reference frames show it at 84 px, but not at 72 px.
+
+    Skia draws quarters of a row.
+    """
+    plain = text("H", TextStyle(size=size, fill="#ffffff"))
+    for source in (plain, replace(plain, has_animators=True, poses=(GlyphPose(),))):
+        drawn = raster(source)
+        left, _, _, bottom = painted(drawn)
+        assert int(drawn.pixels[bottom - 1, left + 12, 3]) == pytest.approx(last_row, abs=24)
+
+
 def test_premultiplied_colours_carry_their_alpha() -> None:
     drawn = raster(text("H", TextStyle(fill="#ff000080")))
     assert drawn.pixels.reshape(-1, 4).max(axis=0).tolist() == [128, 0, 0, 128]
