@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 from gpu_renderer import effects
 from gpu_renderer.display_list.graph import Draw
@@ -47,7 +46,8 @@ def bounded(layer: Layer) -> Layer:
         painted = _painted(layer, content).intersection(scene.clip)
         return Layer(step, scene, layer.box, paint, None, None, (), content, painted, placed)
     content = _content_bounds(layer)
-    return replace(layer, content_bounds=content, bounds=_painted(layer, content).intersection(scene.clip))
+    painted = _painted(layer, content).intersection(scene.clip)
+    return Layer(step, scene, layer.box, paint, layer.group, layer.matte, layer.maps, content, painted)
 
 
 def is_culled(layer: Layer) -> bool:

@@ -176,12 +176,14 @@ def bounds(quad: Matrix3, frame: Region) -> Region:
         bottom = (d if d > 0 else 0.0) + (e if e > 0 else 0.0) + f
         if math.isfinite(left - right + top - bottom):
             return _within(left, top, right, bottom, frame)
-    corners = corners_of(quad)
-    if not all(map(finite, corners)) or all(w < NEAR for _, _, w in corners):
+    distances = i, g + i, g + h + i, h + i
+    if not math.isfinite(sum(quad)) or max(distances) < NEAR:
         return Region(frame.x, frame.y, 0, 0)
-    if any(w < NEAR for _, _, w in corners):
+    if min(distances) < NEAR:
         return frame
-    xs, ys = [x / w for x, _, w in corners], [y / w for _, y, w in corners]
+    across, last, down = distances[1:]
+    xs = c / i, (a + c) / across, (a + b + c) / last, (b + c) / down
+    ys = f / i, (d + f) / across, (d + e + f) / last, (e + f) / down
     return _within(min(xs), min(ys), max(xs), max(ys), frame)
 
 

@@ -37,6 +37,21 @@ def test_a_corner_pin_maps_the_middle_of_the_quad_with_perspective() -> None:
     assert pinned[6:8] == pytest.approx((-0.18182, -0.18182), abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("tilt", "expected"),
+    [
+        ((0.0, -0.5, 1.0), Region(200, 200, 400, 600)),
+        ((-1.0, 0.0, 1.0), FRAME),  # two corners behind the eye
+        ((0.0, 0.0, -1.0), Region(0, 0, 0, 0)),
+        ((0.0, float("nan"), 1.0), Region(0, 0, 0, 0)),
+    ],
+)
+def test_a_quad_in_perspective_touches_the_pixels_between_its_corners(
+    tilt: tuple[float, float, float], expected: Region
+) -> None:
+    assert matrix.bounds((100, 0, 200, 0, 200, 200, *tilt), FRAME) == expected
+
+
 def test_the_outermost_pixels_of_an_aligned_rectangle_are_nearly_opaque(painter: Painter) -> None:
     layer = rect("#3a7bd5", 180, 140, 200, 140)
     picture = drawn(painter, snapshot(layer, width=360, height=280))

@@ -137,8 +137,9 @@ def blur_px(camera: Camera | None, depth: float) -> float:
 def defocused(layer: LayerSnapshot, camera: Camera | None, depth: float) -> LayerSnapshot:
     """Return the layer with the blur of its depth as its last effect, or unchanged if it is in focus."""
     blur = blur_px(camera, depth)
-    effect = EffectSnapshot(DEFOCUS_ID, "blur", (("amount", blur),))
-    return replace(layer, effects=(*layer.effects, effect)) if blur else layer
+    if not blur:
+        return layer
+    return replace(layer, effects=(*layer.effects, EffectSnapshot(DEFOCUS_ID, "blur", (("amount", blur),))))
 
 
 def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: float) -> list[tuple[float, UnitRect]]:
@@ -146,6 +147,8 @@ def strips(camera: Camera | None, m: Matrix4, eye: Eye, width: float, height: fl
 
     As in the reference, the anchor is ignored.
     """
+    if camera is None or not camera.depth_of_field:
+        return []
     corners = [eye.depth_of(applied(m, (x * width / 2, y * height / 2, 0.0))) for y in (-1, 1) for x in (-1, 1)]
     blurs = [_blur_px(camera, depth) for depth in corners]
     spread = max(blurs) - min(blurs)
