@@ -16,7 +16,7 @@ from api.animations.endpoints import router as animations
 from api.app_state import AppState
 from api.assets.endpoints import router as assets
 from api.batches.endpoints import router as batches
-from api.documentation import add_documentation
+from api.documentation import DOCUMENT, add_documentation
 from api.errors import add_error_handlers
 from api.files.endpoints import router as files
 from api.first_page import router as first_page
@@ -117,7 +117,7 @@ def create_app(state: AppState) -> FastAPI:
 
     app = FastAPIOffline(  # the page's scripts are served from here, so that the page works without internet access
         title="Video render automation",
-        openapi_url="/api/openapi.json",
+        openapi_url=DOCUMENT,
         docs_url="/api/docs",
         redoc_url=None,
         static_url="/api/docs/static",

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Annotated
 
+from annotated_types import Ge, Le
 from fastapi import Depends, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from api import app_state
 from api.auth import Caller
-from api.shapes import Integer
+from api.shapes import DECIMAL
 
 LIMIT_DEFAULT = 50
 LIMIT_MAX = 100
@@ -50,8 +51,8 @@ class Page:
 
 
 async def _page(
-    limit: Annotated[Integer, Query(ge=1, le=LIMIT_MAX, description="Page size.")] = LIMIT_DEFAULT,
-    offset: Annotated[Integer, Query(ge=0, le=_OFFSET_MAX, description="Number of entries to skip.")] = 0,
+    limit: Annotated[int, Ge(1), Le(LIMIT_MAX), DECIMAL, Query(description="Page size.")] = LIMIT_DEFAULT,
+    offset: Annotated[int, Ge(0), Le(_OFFSET_MAX), DECIMAL, Query(description="Number of entries to skip.")] = 0,
 ) -> Page:
     return Page(limit, offset)
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from pydantic import Field
+from starlette.routing import Route
 
+from api.app_state import origin_of
 from api.errors import status_name
 from api.examples import FINISHED, PAGES, example_of, path_of
+from api.json import JSONResponse
 from api.shapes import Shape
 from farm_core import formats
 
+DOCUMENT: Final = "/api/openapi.json"
 _DESCRIPTION: Final = (
     "Renders `.motion` compositions to MP4. A caller publishes or imports a template, creates renders with values for its "
     "inputs, and learns of their end by polling or by one webhook."
@@ -107,20 +111,25 @@ def _failure(status: int) -> dict[str, Any]:
 
 
 def add_documentation(app: FastAPI, accepted_formats: Sequence[str]) -> None:
-    """Make the app serve its OpenAPI document. `accepted_formats` are the values of `output.format`."""
+    """Make the app serve its OpenAPI document, with the farm's origin as its server: programs that import the document as a
+    file cannot know it. `accepted_formats` are the values of `output.format`."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
             app.openapi_schema = _document(app, accepted_formats)
         return app.openapi_schema
 
+    async def served(request: Request) -> JSONResponse:
+        return JSONResponse(document() | {"servers": [{"url": origin_of(request), "description": "This farm."}]})
+
     app.openapi = document  # type: ignore[method-assign]
+    app.router.routes.insert(0, Route(DOCUMENT, served, include_in_schema=False))  # before the framework's own
 
 
 def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
     made = get_openapi(
         title=app.title, version="1.0.0", description=_DESCRIPTION, routes=app.routes,
-        openapi_version="3.1.0", servers=[{"url": "/", "description": "This farm."}],
+        openapi_version="3.1.0",
         tags=[{"name": name, "description": description} for name, description in _TAGS.items()],
         license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
         contact={"name": "The people who run this farm"},

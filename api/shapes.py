@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -62,8 +62,9 @@ def _decimal(value: object) -> object:
     return value
 
 
-Integer = Annotated[int, BeforeValidator(_decimal)]
-"""An integer of a query or a path, in decimal digits. The framework also reads `5.0`, `1_0` and spaces."""
+DECIMAL: Final = BeforeValidator(_decimal)
+"""For integers of a query or a path: decimal digits. The framework also reads `5.0`, `1_0` and spaces. Bounds come before it:
+the document has no `minimum` and `maximum` of bounds that come after it."""
 
 
 def field_hints(known: Iterable[str]) -> Hints:

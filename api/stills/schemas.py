@@ -5,21 +5,25 @@ from __future__ import annotations
 from json import JSONDecodeError
 from typing import Annotated, Any, Final, Literal
 
+from annotated_types import Ge, Le
 from fastapi import Query
 from pydantic import ConfigDict, Field, StrictInt, WithJsonSchema
 
 from api.json import strict_value
 from api.renders.schemas import INPUTS
-from api.shapes import Body, Integer
+from api.shapes import DECIMAL, Body
 from farm_core.errors import InvalidInputs
 from farm_core.stills.options import SIDE_MAX, WIDTH_DEFAULT, WIDTH_MIN
 
 Format = Literal["png", "jpeg", "webp"]
 
 TimeQuery = Annotated[float | None, Query(ge=0, allow_inf_nan=False, description="Moment in seconds.")]
-FrameQuery = Annotated[Integer | None, Query(ge=0, description="Frame number from 0, instead of a time.")]
+FrameQuery = Annotated[
+    Annotated[int, Ge(0), DECIMAL] | None, Query(description="Frame number from 0, instead of a time.")
+]
 WidthQuery = Annotated[
-    Integer | None, Query(ge=WIDTH_MIN, le=SIDE_MAX, description=f"Width in pixels; {WIDTH_DEFAULT} when left out.")
+    Annotated[int, Ge(WIDTH_MIN), Le(SIDE_MAX), DECIMAL] | None,
+    Query(description=f"Width in pixels; {WIDTH_DEFAULT} when left out."),
 ]
 InputsQuery = Annotated[
     str | None, Query(description='Values by input id, as a JSON object such as `{"headline": "Hello"}`.')

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from annotated_types import Ge, Le
 from fastapi import Path, Request
 
 from api.dependencies import AppStateOf, CallerOf, PageOf, Reading, Work
 from api.documentation import answers
 from api.route import needs, public_router
-from api.shapes import Deleted, Integer, Listed
+from api.shapes import DECIMAL, Deleted, Listed
 from api.templates import service
 from api.templates.schemas import (
     IMPORT_FORM,
@@ -25,7 +26,7 @@ from farm_core.accounts.scopes import Scope
 
 router = public_router("/templates", "templates")
 _READ, _WRITE = Scope.templates_read, Scope.templates_write
-Version = Annotated[Integer, Path(ge=1, le=VERSION_MAX)]
+Version = Annotated[int, Ge(1), Le(VERSION_MAX), DECIMAL, Path()]
 
 
 @router.get("", openapi_extra=needs(_READ, conditional=True), responses=answers())

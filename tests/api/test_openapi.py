@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -172,6 +173,23 @@ def test_conditional_lists_and_retries_are_documented(world: World) -> None:
         assert "304" in operation["responses"]
         assert "ETag" in operation["responses"]["200"]["headers"]
     assert "Retry-After" in paths["/api/v1/renders"]["post"]["responses"]["429"]["headers"]
+
+
+def test_bounds_of_parameters_are_in_words_that_importers_know(world: World) -> None:
+    paths = document(world)["paths"]
+    bounds = {
+        (path, parameter["name"]): parameter["schema"]
+        for path, methods in paths.items() for parameter in methods.get("get", {}).get("parameters", [])
+    }  # fmt: skip
+    limit, width = bounds["/api/v1/renders", "limit"], bounds["/api/v1/templates/{id}/still", "width"]
+    assert (limit["minimum"], limit["maximum"]) == (1, 100)
+    assert (width["minimum"], width["maximum"]) == (16, 4096)
+    assert not re.search(r'"(ge|le|gt|lt)":', json.dumps(document(world)))
+
+
+def test_the_document_has_the_farms_origin_for_programs_that_import_it_as_a_file(world: World) -> None:
+    found = world.client.get("/api/openapi.json", headers={"Host": "farm.example:8000"}).json()
+    assert [one["url"] for one in found["servers"]] == ["http://farm.example:8000"]
 
 
 def test_the_page_for_people_loads_nothing_from_elsewhere(world: World) -> None:
