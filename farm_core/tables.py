@@ -11,7 +11,7 @@ from farm_core.batches.models import Batch
 from farm_core.db.queue_models import AccountQueue, HeldJob, OpenJob, WaitingJob
 from farm_core.db.schema_state import SchemaState
 from farm_core.jobs.control_models import DrainedNode, QueueState
-from farm_core.jobs.models import Job, JobEvent, Segment, Task, Worker
+from farm_core.jobs.models import Job, JobEvent, Segment, SlowFrame, Task, Worker
 from farm_core.presets.models import Preset
 from farm_core.sign_in.models import ConsoleSession, SignInLink
 from farm_core.statistics.models import CountedUntil, JobMinute

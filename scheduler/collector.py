@@ -21,7 +21,7 @@ from scheduler import metrics
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.group_commit import write_together
 from scheduler.isolation import rules
-from scheduler.isolation.state import Isolation
+from scheduler.isolation.isolation import Isolation
 from scheduler.job_completion import Assembled, JobCompleter
 from scheduler.ports import (
     Advanced,

@@ -14,9 +14,10 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.tasks import Audience, Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of
-from scheduler.isolation import rules
+from scheduler.isolation import learning, rules
+from scheduler.isolation.isolation import Isolation
 from scheduler.isolation.rules import Confinement
-from scheduler.isolation.state import Isolation, View
+from scheduler.isolation.state import View
 from scheduler.placement import (
     TAIL_TASKS_MAX,
     AccountLoad,
@@ -106,29 +107,50 @@ class Dispatcher(Service):
         living = list(view.workers.values())
         resting = rules.resting(self.isolation.evidence.restricted, self.dependencies.clock.now())
         confined = rules.confinement(self.isolation.evidence, view)
-        protected = await self._protected_worker(connection, view) if confined != Confinement() else None
+        protected = await self._protected_workers(connection, view) if confined != Confinement() else frozenset[str]()
         proven = set[str]()
-        if protected is None:
+        if not protected:
             placements = await self._place(connection, living, room, Audience(resting), proven)
         else:
             audience = Audience(resting, sorted(confined.accounts), confined.unproven, are_confined=False)
             placements = await self._place(connection, living, room, audience, proven)
-            others = [worker for worker in living if worker.id != protected]
-            taken = Counter(placed.worker_id for placed in placements)
-            rest = max(1, room - len(placements))  # as in `tick`: at least one
-            audience = audience._replace(are_confined=True)
-            placements += await self._place(connection, others, rest, audience, proven, taken)
+            placements += await self._place_confined(connection, view, room, confined, proven, placements)
         if not placements:
             return []
         leases = leases_of(placements, new_id("lease"))
         leased = await tasks.lease_tasks(connection, self.dependencies.clock.now(), leases)
         return [(task, task.account_id in proven) for task in leased]
 
-    async def _protected_worker(self, connection: AsyncConnection, view: View) -> str | None:
-        """Choose the worker that confined accounts leave to others: one that is neither drained nor quarantined."""
+    async def _place_confined(
+        self,
+        connection: AsyncConnection,
+        view: View,
+        room: int,
+        confined: Confinement,
+        proven: set[str],
+        before: Sequence[Placement],
+    ) -> list[Placement]:
+        """Place tasks of confined accounts on workers that are not left to others: first those of unproven accounts, which can also use
+        the probe workers, then those of the named ones."""
+        evidence, placements = self.isolation.evidence, list[Placement]()
+        resting, named = rules.resting(evidence.restricted, self.dependencies.clock.now()), sorted(confined.accounts)
+        protected = rules.protected_workers(evidence, view)
+        passes = [(Audience(resting, named, are_confined=True), protected)]
+        if confined.unproven:
+            unproven = Audience([*resting, *named], (), unproven=True, are_confined=True)
+            passes.insert(0, (unproven, protected - rules.probe_workers(evidence)))
+        for audience, left in passes:
+            others = [worker for worker in view.workers.values() if worker.id not in left]
+            taken = Counter(placed.worker_id for placed in (*before, *placements))
+            rest = max(1, room - len(before) - len(placements))  # as in `tick`: at least one
+            placements += await self._place(connection, others, rest, audience, proven, taken)
+        return placements
+
+    async def _protected_workers(self, connection: AsyncConnection, view: View) -> frozenset[str]:
+        """Choose the workers that confined accounts leave to others: those are neither drained nor quarantined."""
         usable = await workers.usable_workers(connection, self.dependencies.clock.now(), list(view.workers))
         self.isolation.evidence = rules.protect(self.isolation.evidence, view, usable)
-        return self.isolation.evidence.protected_worker
+        return rules.protected_workers(self.isolation.evidence, view)
 
     async def _place(
         self,
@@ -154,9 +176,13 @@ class Dispatcher(Service):
         jobs = rules.admitted(self.isolation.evidence.restricted, now, jobs_of(waiting), accounts)
         proven.update(task.account_id for task in waiting if task.is_proven)
         now_monotonic = self.dependencies.clock.monotonic()
-        self.isolation.evidence = rules.with_proven(self.isolation.evidence, now_monotonic, proven)
+        self.isolation.evidence = learning.with_proven(self.isolation.evidence, now_monotonic, proven)
         free = self._free(candidates, {name: load + (taken or {}).get(name, 0) for name, load in loads.items()})
-        return place_tasks(jobs, free, accounts)
+        placements = place_tasks(jobs, free, accounts)
+        if audience.are_confined is False:
+            are_left = len(placements) < len(waiting)
+            self.isolation.evidence = learning.with_others(self.isolation.evidence, now_monotonic, are_left=are_left)
+        return placements
 
     def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
         """Return at most `wanted` workers of each renderer that can probably get a task, and some full ones.

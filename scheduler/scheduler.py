@@ -16,7 +16,7 @@ from scheduler.deliverer import Deliverer
 from scheduler.dependencies import Dependencies
 from scheduler.dispatcher import Dispatcher
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.isolation.state import Isolation
+from scheduler.isolation.isolation import Isolation
 from scheduler.listener import Listener
 from scheduler.maintenance.clock_keeper import ClockKeeper
 from scheduler.maintenance.lease_reaper import LeaseReaper

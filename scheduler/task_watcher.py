@@ -12,9 +12,10 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.isolation import rules
-from scheduler.isolation.rules import Step
-from scheduler.isolation.state import Isolation, View
+from scheduler.isolation import learning, rules
+from scheduler.isolation.isolation import Isolation
+from scheduler.isolation.rules import Confinement, Step
+from scheduler.isolation.state import COPY_SUFFIX, View
 from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
@@ -52,6 +53,7 @@ class RunningTaskWatcher(Service):
         """Check all running tasks once."""
         await self._renew()
         self._forgive_own_pause()
+        await self._move_confined()
         view = self.isolation.view()
         for running_task in self.running_tasks:
             if await self._watch(running_task, view._replace(now=self.dependencies.clock.monotonic())):
@@ -66,6 +68,7 @@ class RunningTaskWatcher(Service):
         now = self.dependencies.clock.monotonic()
         if now - self._watched > self.every_seconds + PAUSED_SECONDS:
             self._resumed = now
+            self.isolation.forgive_pause(now)
             for running_task in self.running_tasks:
                 running_task.advanced = now
         self._watched = now
@@ -79,11 +82,29 @@ class RunningTaskWatcher(Service):
         now = self.dependencies.clock.now()
         renewed = await self.dependencies.database.single(lambda connection: tasks.renew_tasks(connection, now, leases))
         for lease in set(leases) - renewed:
-            for running_task in self.running_tasks.of_lease(lease):
-                self.running_tasks.complete(running_task.assignment.token)
-                self.dependencies.executor.cancel(running_task.assignment.token)
-                self._withdrawn[running_task.assignment.token] = running_task
-                self.wake_within(rules.WITHDRAWN_SECONDS)
+            self._withdraw(lease)
+
+    def _withdraw(self, lease: str) -> None:
+        """Stop the assignments of a lease that has ended."""
+        for running_task in self.running_tasks.of_lease(lease):
+            self.running_tasks.complete(running_task.assignment.token)
+            self.dependencies.executor.cancel(running_task.assignment.token)
+            self._withdrawn[running_task.assignment.token] = running_task
+            self.wake_within(rules.WITHDRAWN_SECONDS)
+
+    async def _move_confined(self) -> None:
+        """Hand back the tasks of limited accounts whose slow frames hold protected workers. Each worker is free after that frame."""
+        evidence, view = self.isolation.evidence, self.isolation.view()
+        if rules.confinement(evidence, view) == Confinement():
+            return
+        self.wake_within(POLL_SECONDS)
+        leases = sorted({task.lease for task in self.running_tasks if rules.must_leave(evidence, view, task)})
+        if leases:
+            async with self.dependencies.database.work() as session:
+                await tasks.hand_back_tasks(session, self.dependencies.clock.now(), leases)
+        for lease in leases:
+            _log.info("task goes to another worker: others need its own", lease=lease)
+            self._withdraw(lease)
 
     def _restart_silent_workers(self, states: Iterable[WorkerState]) -> None:
         """Restart workers whose process has stopped."""
@@ -94,7 +115,7 @@ class RunningTaskWatcher(Service):
                 self.dependencies.executor.restart(state.id, is_blameless=True)
 
     async def _restart_blocked_workers(self) -> None:
-        """Restart workers that still draw a frame of a withdrawn assignment while other assignments wait there."""
+        """Restart workers that still draw a frame of a withdrawn assignment while tasks of others wait for them."""
         now = self.dependencies.clock.monotonic()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
         active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
@@ -103,7 +124,7 @@ class RunningTaskWatcher(Service):
         }
         for token, worker in active.items():
             task = self._withdrawn.get(str(token))
-            if task is None or not self.running_tasks.load(worker.id):
+            if task is None or not rules.is_waited_for(self.isolation.evidence, self.isolation.view(), worker.id):
                 continue
             if not rules.blocks_after_withdrawal(worker, now):
                 self.wake_within(rules.WITHDRAWN_SECONDS)
@@ -116,7 +137,7 @@ class RunningTaskWatcher(Service):
     async def _watch(self, running_task: RunningTask, view: View) -> bool:
         """Do what `rules.next_step` says about the task. Return True if a worker restarts."""
         assignment = running_task.assignment
-        self.isolation.evidence = rules.with_wait(self.isolation.evidence, view, running_task)
+        self.isolation.evidence = learning.with_wait(self.isolation.evidence, view, running_task)
         if view.holder(running_task) is not None and view.quiet_seconds(running_task) > POLL_SECONDS:
             self.wake_within(POLL_SECONDS)
         expected = None
@@ -153,21 +174,24 @@ class RunningTaskWatcher(Service):
         is_alone = len(self.running_tasks.of_lease(running_task.lease)) == 1
         if is_alone and await self._copy(running_task, view, unblocked):
             return False
+        if rules.frame_to_interrupt(self.isolation.evidence, view, running_task) is None:
+            return False
+        await self.isolation.read_strikes()  # another scheduler can have restarted a worker just now
         holder = rules.frame_to_interrupt(self.isolation.evidence, view, running_task)
         if holder is None:
             return False
-        evidence = rules.with_strike(self.isolation.evidence, view, holder)
+        self._restart(holder.worker_id, view, is_blameless=True)
+        await self.isolation.strike(learning.strike_of(self.isolation.evidence, view, holder))
         _log.warning(
             "worker restarted for a waiting account: slow frame",
             worker=holder.worker_id,
-            account=holder.assignment.account_id,
-            new_accounts_confined=rules.confinement(evidence, view).unproven,
-            **about(holder.assignment),
+            account=holder.account_id,
+            new_accounts_confined=rules.confinement(self.isolation.evidence, view).unproven,
+            job_id=holder.job_id,
+            task=holder.task_id,
         )
-        self.isolation.evidence = evidence
-        self._restart(holder.worker_id, view, is_blameless=True)
         detail = {"kind": "slow frame", "worker": holder.worker_id}
-        await self._write_event(holder.assignment.job_id, "restart worker", detail)
+        await self._write_event(holder.job_id, "restart worker", detail)
         return True
 
     async def _copy(self, running_task: RunningTask, view: View, unblocked: Collection[str] = ()) -> bool:
@@ -191,7 +215,7 @@ class RunningTaskWatcher(Service):
             return False
         _, worker_id = chosen
         begun = self.dependencies.clock.monotonic()
-        copy = replace(assignment, token=f"{assignment.token}.copy")
+        copy = replace(assignment, token=f"{assignment.token}{COPY_SUFFIX}")
         _log.info("task copied", **about(assignment), worker=worker_id)
         await self._write_event(assignment.job_id, "copy segment", {"task": assignment.index, "worker": worker_id})
         second = replace(

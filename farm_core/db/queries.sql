@@ -696,6 +696,25 @@ WHERE job_events.at > :since AND job_events.at <= :now AND (job_events.detail ->
 GROUP BY jobs.account_id, account_queues.processing
 HAVING sum(CASE job_events.detail ->> 'kind' WHEN 'stall' THEN :stall_strikes ELSE 1 END) >= greatest(:strikes_max, :strikes_share * account_queues.processing)
 
+-- record_slow_frame --
+INSERT INTO slow_frames (at, account_id, worker, is_proven, frees) VALUES (:at, :account_id, :worker, :is_proven, :frees)
+
+-- forget_slow_frames --
+DELETE FROM slow_frames WHERE at < :before
+
+-- slow_frames --
+SELECT at, account_id, worker, is_proven, frees FROM slow_frames WHERE at > :since AND at <= :now ORDER BY at, id
+
+-- frame_owners --
+-- Return the leased segments of these tokens, looked up one by one.
+SELECT leased.lease_token AS token, leased.job_id, leased.id AS task_id, jobs.account_id, coalesce(account_queues.completed > 0, false) AS is_proven
+FROM unnest(CAST(:tokens AS text[])) AS wanted CROSS JOIN LATERAL (
+    SELECT id, job_id, lease_token FROM tasks
+    WHERE id = substr(wanted, strpos(wanted, '.') + 1) AND kind = 'render' AND coalesce(status = 'leased', false) LIMIT 1
+) AS leased CROSS JOIN LATERAL (SELECT account_id FROM jobs WHERE jobs.id = leased.job_id LIMIT 1) AS jobs
+    LEFT JOIN account_queues ON account_queues.account_id = jobs.account_id
+WHERE leased.lease_token = wanted
+
 -- forget_workers --
 DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
 

@@ -221,6 +221,19 @@ class JobEvent(SQLModel, table=True):
     detail: dict[str, Any] | None = json(nullable=True)
 
 
+class SlowFrame(SQLModel, table=True):
+    """A restart of a worker whose slow frame blocked other accounts. Rows are few: they are deleted after an hour."""
+
+    __tablename__ = "slow_frames"
+
+    id: int | None = Field(default=None, sa_column=Column(BigInteger, primary_key=True, autoincrement=True))
+    at: datetime = moment()
+    account_id: str
+    worker: str
+    is_proven: bool = Field(sa_column=Column(Boolean, nullable=False))
+    frees: bool = Field(sa_column=Column(Boolean, nullable=False))
+
+
 class Segment(SQLModel, table=True):
     """Cached segment in storage, by a hash of everything that affects its pixels and encoding. It can be deleted at
     any time."""

@@ -2,5 +2,5 @@
 after that.
 
 `rules.py` states every rule once, as pure functions. They read the workers and tasks of this scheduler at one time (`View`) and what it
-remembers (`Evidence`). The dispatcher, the task watcher, the circuit breaker and the collector ask them, and act.
+remembers (`Evidence`). `learning.py` has the rules of what is remembered, and `isolation.py` shares it between schedulers. The dispatcher, the task watcher, the circuit breaker and the collector ask them, and act.
 """

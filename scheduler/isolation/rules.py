@@ -1,9 +1,10 @@
 """Rules of isolation. Pure: each function states one rule and its reason.
 
-- Admission: `confinement`, `may_hold`, `protect`, `resting`, `admitted`, `has_slow_frame`.
+- Admission: `confinement`, `may_hold`, `protect`, `protected_workers`, `must_leave`, `resting`, `admitted`, `has_slow_frame`.
 - Speculative execution and time limits: `next_step`, `is_stuck`, `may_copy`, `frame_to_interrupt`, `is_silent`, `blocks_after_withdrawal`.
-- Evidence: `with_proven`, `with_wait`, `with_strike`, `counts_against_worker`. `blame_worker` in `farm_core/db/queries.sql` decides on the
-  quarantine of a worker.
+- Blame: `counts_against_worker`. `blame_worker` in `farm_core/db/queries.sql` decides on the quarantine of a worker.
+
+`scheduler/isolation/learning.py` has the rules of what is remembered.
 
 An account is proven if the history has a completed job of it.
 """
@@ -19,7 +20,7 @@ from typing import Final, NamedTuple
 
 from farm_core.jobs.judge import FailureKind
 from farm_core.jobs.workers import Strikes
-from scheduler.isolation.state import Blocking, Evidence, View
+from scheduler.isolation.state import Blocking, Evidence, Frame, View
 from scheduler.placement import AccountLoad, PlaceableJob
 from scheduler.ports import SegmentAssignment, WorkerState
 from scheduler.running_tasks import RunningTask
@@ -31,6 +32,9 @@ PATIENCE_SECONDS: Final = 10.0
 """Time for which one frame can block a task of another account that has no other worker. All slow frames of an account
 together can block others as long, each counted from SLOW_SECONDS on."""
 
+PATIENT_WORKERS: Final = 3
+"""Number of workers up to which that time is so long. All of them have slow frames then, and of many, one restart costs less."""
+
 PROVEN_PATIENCE_SECONDS: Final = 5.0
 """Shortest patience with a frame of a proven account whose frames have not blocked others for long."""
 
@@ -41,8 +45,15 @@ UNPROVEN_SECONDS: Final = 60.0
 """Time for which all unproven accounts are confined after a worker was restarted because of a frame of one of them, for each limited account:
 a single one costs honest new accounts little, and many do not come back at once."""
 
+SUSPECTED_SECONDS: Final = 60.0
+"""Time for which an account is confined after a slow frame, while others are limited."""
+
 START_SECONDS: Final = 60.0
 """Time in which other workers start. If the only usable worker has been alone for longer, nobody leaves it to others."""
+
+PROTECTED_SHARE: Final = 0.5
+"""Share of the workers of each renderer that confined accounts leave to others while those have tasks, and one worker at least. A single
+one is too slow for all others on a large farm."""
 
 REST: Final = timedelta(seconds=60)
 """Pause of a restricted account after a stall. Its slow frames then hold a worker for at most a third of the time."""
@@ -94,21 +105,30 @@ def confinement(evidence: Evidence, view: View) -> Confinement:
     - Accounts whose slow frame cost a worker its process, for LIMIT_SECONDS.
     - For some time (UNPROVEN_SECONDS), all unproven accounts after such a frame of one of them, while proven accounts have tasks: otherwise
       each of many new accounts would cost proven ones a worker's restart. Without proven ones, new accounts would wait beside an idle worker.
+    - Accounts that have a slow frame meanwhile, for SUSPECTED_SECONDS: each of many would cost a restart too.
     - Restricted accounts with those, or if they are as many as the workers. Each has one task at a time, so fewer leave a worker free.
     """
-    limited = [account_id for account_id, until in evidence.limited_until.items() if until > view.now]
+    limited = limited_accounts(evidence, view.now)
     if not limited and not len(evidence.restricted) >= len(view.workers) > 1:
         return Confinement()
     is_used = view.now - evidence.proven_at <= UNPROVEN_SECONDS
-    return Confinement(frozenset((*limited, *evidence.restricted)), is_used and evidence.unproven_until > view.now)
+    suspected = (account_id for account_id, until in evidence.suspected_until.items() if limited and until > view.now)
+    return Confinement(
+        frozenset((*limited, *suspected, *evidence.restricted)), is_used and evidence.unproven_until > view.now
+    )
 
 
 def may_hold(evidence: Evidence, view: View, account_id: str, worker_id: str, *, is_proven: bool) -> bool:
     """Return True if the worker may hold tasks of the account, and copies of tasks: not if the account is confined and the worker is
     protected. So is the freed worker as soon as it has started, before `protect` chooses it again."""
-    if evidence.protected_worker is None or worker_id not in (evidence.protected_worker, evidence.freed_worker):
+    if evidence.protected_worker is None:
         return True
-    return not confinement(evidence, view).includes(account_id, is_proven=is_proven)
+    if worker_id != evidence.freed_worker and not is_protected(evidence, view, worker_id):
+        return True
+    confined = confinement(evidence, view)
+    if account_id not in confined.accounts and worker_id in probe_workers(evidence):
+        return True
+    return not confined.includes(account_id, is_proven=is_proven)
 
 
 def protect(evidence: Evidence, view: View, usable: Collection[str]) -> Evidence:
@@ -132,7 +152,55 @@ def protect(evidence: Evidence, view: View, usable: Collection[str]) -> Evidence
             )
             for state in states
         )[-1]
-    return replace(evidence, protected_worker=chosen, several_usable_at=several_usable_at)
+    further = _further(view, usable, chosen)
+    return replace(
+        evidence,
+        protected_worker=chosen,
+        further_protected=frozenset(further),
+        probe_workers=frozenset(further[::2]),
+        several_usable_at=several_usable_at,
+    )
+
+
+def _further(view: View, usable: Collection[str], chosen: str | None) -> list[str]:
+    """Return the workers that are protected with the chosen one. All schedulers find the same ones: they do not depend on who asks."""
+    names: dict[str, list[str]] = {}
+    for worker_id in sorted(usable) if chosen is not None else ():
+        names.setdefault(view.workers[worker_id].renderer, []).append(worker_id)
+    found = list[str]()
+    for same in names.values():
+        others = [worker_id for worker_id in same if worker_id != chosen]
+        found += others[: max(0, int(PROTECTED_SHARE * len(same)) - (chosen in same))]
+    return found
+
+
+def protected_workers(evidence: Evidence, view: View) -> frozenset[str]:
+    """Return the workers that confined accounts leave to others now."""
+    if evidence.protected_worker is None:
+        return frozenset()
+    return frozenset((evidence.protected_worker, *(evidence.further_protected if _is_used(evidence, view) else ())))
+
+
+def is_protected(evidence: Evidence, view: View, worker_id: str) -> bool:
+    """Return True if confined accounts leave the worker to others now."""
+    if worker_id == evidence.protected_worker:
+        return True
+    return worker_id in evidence.further_protected and _is_used(evidence, view)
+
+
+def probe_workers(evidence: Evidence) -> frozenset[str]:
+    """Return the protected workers that unproven accounts can use while none of their frames is slow: honest ones would wait behind the
+    frames of others elsewhere, and hostile ones show themselves here."""
+    return evidence.probe_workers - {evidence.protected_worker, evidence.freed_worker}
+
+
+def must_leave(evidence: Evidence, view: View, task: RunningTask) -> bool:
+    """Return True if the task must end at its next frame and go to another worker: its account is confined because of slow frames, its worker
+    is left to others now, and its frame is slow."""
+    account_id = task.assignment.account_id
+    if account_id in evidence.restricted or account_id not in confinement(evidence, view).accounts:
+        return False
+    return is_protected(evidence, view, task.worker_id) and view.quiet_seconds(task) > SLOW_SECONDS
 
 
 def resting(restricted: Mapping[str, Strikes], now: datetime) -> list[str]:
@@ -207,8 +275,8 @@ def may_copy(evidence: Evidence, view: View, task: RunningTask, worker_id: str) 
     return may_hold(evidence, view, account_id, worker_id, is_proven=task.is_proven)
 
 
-def frame_to_interrupt(evidence: Evidence, view: View, task: RunningTask) -> RunningTask | None:
-    """Return the task whose frame must be interrupted for a stuck task, by a restart of their worker, or None.
+def frame_to_interrupt(evidence: Evidence, view: View, task: RunningTask) -> Frame | None:
+    """Return the frame that must be interrupted for a stuck task, by a restart of their worker, or None.
 
     The frame is interrupted only if
     - all tasks of the waiting account are stuck: otherwise it has another worker,
@@ -221,13 +289,13 @@ def frame_to_interrupt(evidence: Evidence, view: View, task: RunningTask) -> Run
     holder, account_id = view.holder(task), task.assignment.account_id
     if holder is None or view.tasks.get(task.assignment.token) is None:  # it has ended during this round
         return None
-    if _is_limited(evidence, view, account_id) or account_id in evidence.restricted:
+    if is_limited(evidence, view, account_id) or account_id in evidence.restricted:
         return None
     renderers = Counter(state.renderer for state in view.workers.values())
     if renderers[view.workers[task.worker_id].renderer] == 1:
         return None
-    held_by, is_proven = holder.assignment.account_id, holder.is_proven
-    if _is_limited(evidence, view, held_by) and (
+    held_by, is_proven = holder.account_id, holder.is_proven
+    if is_limited(evidence, view, held_by) and (
         task.worker_id != evidence.freed_worker
         or may_hold(evidence, view, held_by, task.worker_id, is_proven=is_proven)
     ):
@@ -245,56 +313,15 @@ def is_silent(state: WorkerState, now: float, resumed_at: float, frame_seconds_m
 
 
 def blocks_after_withdrawal(state: WorkerState, now: float) -> bool:
-    """Return True if a worker must restart that still draws a frame of a withdrawn assignment while others wait there."""
+    """Return True if a worker must restart that still draws a frame of a withdrawn assignment while others wait for it
+    (`is_waited_for`)."""
     return now - state.progressed_at >= WITHDRAWN_SECONDS
 
 
-# Evidence
-
-
-def with_proven(evidence: Evidence, now: float, proven: Collection[str]) -> Evidence:
-    """Remember when proven accounts last had tasks, of those that could use the protected worker."""
-    limited = {account_id for account_id, until in evidence.limited_until.items() if until > now}
-    return replace(evidence, proven_at=now) if set(proven) - limited - evidence.restricted.keys() else evidence
-
-
-def with_wait(evidence: Evidence, view: View, task: RunningTask) -> Evidence:
-    """Add the time since the last round to that for which slow frames of an account have blocked others: frames that are each just short
-    enough delay others as much as a long one."""
-    holder, now = view.holder(task), view.now
-    if (
-        holder is None
-        or view.quiet_seconds(task) <= SLOW_SECONDS
-        or _is_limited(evidence, view, task.assignment.account_id)
-    ):
-        return evidence
-    blocking = {name: one for name, one in evidence.blocking.items() if now - one.last_at <= LIMIT_SECONDS}
-    seconds, last_at = blocking.get(holder.assignment.account_id, Blocking(0.0, now))
-    if now - last_at < SLOW_SECONDS:  # else the account blocked nobody in between
-        seconds += now - last_at
-    blocking[holder.assignment.account_id] = Blocking(seconds, now)
-    return replace(evidence, blocking=blocking)
-
-
-def with_strike(evidence: Evidence, view: View, holder: RunningTask) -> Evidence:
-    """Limit the account of an interrupted frame, and protect its worker, which is empty then, unless another one is protected already.
-
-    If the account is unproven, all unproven ones are confined with it (`confinement`), because new accounts with slow frames come in numbers.
-    """
-    now, account_id = view.now, holder.assignment.account_id
-    others = {evidence.protected_worker, *({evidence.freed_worker} & view.workers.keys())} - {None, holder.worker_id}
-    is_protected = confinement(evidence, view) != Confinement() and bool(others)
-    limited = {name: until for name, until in evidence.limited_until.items() if until > now}
-    blocking = {name: one for name, one in evidence.blocking.items() if name != account_id}
-    limited[account_id] = now + LIMIT_SECONDS
-    unproven_until = evidence.unproven_until
-    if not holder.is_proven:
-        unproven_until = max(unproven_until, now + min(LIMIT_SECONDS, UNPROVEN_SECONDS * len(limited)))
-    evidence = replace(evidence, limited_until=limited, blocking=blocking, unproven_until=unproven_until)
-    if is_protected:
-        return evidence
-    freed = holder.worker_id
-    return replace(evidence, freed_worker=freed, freed_at=now, protected_worker=freed, several_usable_at=now)
+def is_waited_for(evidence: Evidence, view: View, worker_id: str) -> bool:
+    """Return True if tasks wait at the worker, or if it is left to others whose tasks have found no worker just now."""
+    is_wanted = view.now - evidence.others_waited_at <= WITHDRAWN_SECONDS
+    return view.tasks.load(worker_id) > 0 or (is_wanted and is_protected(evidence, view, worker_id))
 
 
 def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, task: RunningTask) -> bool:
@@ -307,24 +334,35 @@ def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, tas
     return not confinement(evidence, view).includes(task.assignment.account_id, is_proven=task.is_proven)
 
 
-def _is_limited(evidence: Evidence, view: View, account_id: str) -> bool:
+def limited_accounts(evidence: Evidence, now: float) -> list[str]:
+    """Return the accounts that are limited now."""
+    return [account_id for account_id, until in evidence.limited_until.items() if until > now]
+
+
+def _is_used(evidence: Evidence, view: View) -> bool:
+    return view.now - evidence.others_at <= UNPROVEN_SECONDS
+
+
+def is_limited(evidence: Evidence, view: View, account_id: str) -> bool:
+    """Return True if the account is limited now."""
     return evidence.limited_until.get(account_id, view.now) > view.now
 
 
-def _patience(evidence: Evidence, view: View, holder: RunningTask) -> float:
+def _patience(evidence: Evidence, view: View, holder: Frame) -> float:
     """Return how long a task waits for a frame of another account.
 
     The account's next frames are probably slow too if it is limited or its slow frames have blocked others for long. The more accounts are
     limited, the sooner a further one is: each costs others this time. A proven one gets PROVEN_PATIENCE_SECONDS all the same, so that a few
     hostile accounts cannot have it limited for frames of a few seconds.
     """
-    account_id = holder.assignment.account_id
+    account_id = holder.account_id
     blocked_seconds = evidence.blocking.get(account_id, Blocking(0.0, 0.0)).seconds
-    if _is_limited(evidence, view, account_id) or blocked_seconds > PATIENCE_SECONDS:
+    if is_limited(evidence, view, account_id) or blocked_seconds > PATIENCE_SECONDS:
         return SLOW_SECONDS
-    limited = sum(until > view.now for until in evidence.limited_until.values())
+    limited = len(limited_accounts(evidence, view.now))
     least = max(SLOW_SECONDS, PROVEN_PATIENCE_SECONDS) if holder.is_proven else SLOW_SECONDS
-    return max(min(least, PATIENCE_SECONDS), PATIENCE_SECONDS / (1 + limited))
+    scale = max(1.0, len(view.workers) / PATIENT_WORKERS)
+    return max(min(least, PATIENCE_SECONDS), PATIENCE_SECONDS / scale / (1 + limited))
 
 
 def _rests(strikes: Strikes, now: datetime) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from farm_core.jobs.workers import Strikes
-from scheduler.dependencies import Dependencies
 from scheduler.ports import SegmentAssignment, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 
@@ -22,8 +22,8 @@ class Blocking(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a scheduler remembers about accounts and workers. Times are of the monotonic clock. Each scheduler has its own evidence,
-    except the strikes, which are in the database."""
+    """What a scheduler knows about accounts and workers. Times are of the monotonic clock. `restricted` and the restarts for slow frames
+    are in the database, so that all schedulers know them, also after a restart. The rest is only in memory."""
 
     restricted: Mapping[str, Strikes] = field(default_factory=dict)
     """Accounts whose jobs brought down too many workers lately, with their strikes."""
@@ -40,16 +40,56 @@ class Evidence:
     """Time of that restart."""
     protected_worker: str | None = None
     """Worker that confined accounts leave to others."""
+    further_protected: frozenset[str] = frozenset()
+    """Other workers that confined accounts leave to others while those have tasks."""
+    probe_workers: frozenset[str] = frozenset()
+    """Those of them that unproven accounts can use all the same while none of their frames is slow."""
+    suspected_until: Mapping[str, float] = field(default_factory=dict)
+    """Accounts that had a slow frame while others were limited, and the time until which they are confined with those."""
+    others_at: float = -math.inf
+    """Last time at which accounts that are not confined had waiting tasks."""
+    others_waited_at: float = -math.inf
+    """Last time at which some of those tasks found no worker."""
     several_usable_at: float = -math.inf
     """Last time at which several workers were usable."""
 
 
+class Strike(NamedTuple):
+    """A restart of a worker because of a slow frame of the account, at a time of the monotonic clock. `frees`: confined accounts leave the
+    worker to others from then on."""
+
+    at: float
+    account_id: str
+    worker_id: str
+    is_proven: bool
+    frees: bool
+
+
+class Frame(NamedTuple):
+    """The frame of a segment that a worker is drawing. If the segment is another scheduler's, `since` is the time from which its duration is
+    known."""
+
+    token: str
+    account_id: str
+    job_id: str
+    task_id: str
+    worker_id: str
+    is_proven: bool
+    since: float
+
+
+COPY_SUFFIX: Final = ".copy"
+"""End of the token of a copy, after the token of the lease."""
+
+
 class View(NamedTuple):
-    """Workers and running tasks of a scheduler at a time of the monotonic clock."""
+    """Workers and running tasks of a scheduler at a time of the monotonic clock. `foreign` are slow frames of other schedulers' segments,
+    by token."""
 
     now: float
     workers: Mapping[str, WorkerState]
     tasks: RunningTasks
+    foreign: Mapping[str, Frame] = MappingProxyType({})
 
     def active(self, worker_id: str) -> RunningTask | None:
         """Return the task of this scheduler that the worker is drawing, or None."""
@@ -59,8 +99,10 @@ class View(NamedTuple):
     def quiet_seconds(self, task: RunningTask) -> float:
         """Return the time since the last progress of the task's worker. The arrival of another task is no progress."""
         state, active = self.workers.get(task.worker_id), self.active(task.worker_id)
-        tasks = [task, *self.tasks.of_worker(task.worker_id)] if active is None else [active]
         progressed_at = 0.0 if state is None else state.progressed_at
+        if state is not None and state.active is not None and state.active in self.foreign:
+            return self.now - max(progressed_at, self.foreign[state.active].since)
+        tasks = [task, *self.tasks.of_worker(task.worker_id)] if active is None else [active]
         return self.now - max(progressed_at, *(one.advanced for one in tasks))
 
     def frame_seconds(self, worker: WorkerState) -> float:
@@ -77,23 +119,30 @@ class View(NamedTuple):
             return state.active == task.assignment.token
         return all(other.started >= task.started for other in self.tasks.of_worker(task.worker_id))
 
-    def holder(self, task: RunningTask) -> RunningTask | None:
-        """Return the segment of another account that the task's worker is drawing, or None."""
-        active = self.active(task.worker_id)
-        if active is None or active.assignment.account_id == task.assignment.account_id:
+    def holder(self, task: RunningTask) -> Frame | None:
+        """Return the frame of another account's segment that the task's worker is drawing, or None. Of other schedulers' frames, only slow
+        ones are known."""
+        state = self.workers.get(task.worker_id)
+        frame = None if state is None else self.frame_of(state)
+        return None if frame is None or frame.account_id == task.assignment.account_id else frame
+
+    def frame_of(self, worker: WorkerState) -> Frame | None:
+        """Return the frame of a segment that the worker is drawing, or None. Of other schedulers' frames, only slow ones are known."""
+        active = self.active(worker.id)
+        if active is None:
+            return None if worker.active is None else self.foreign.get(worker.active)
+        if not isinstance(active.assignment, SegmentAssignment):
             return None
-        return active if isinstance(active.assignment, SegmentAssignment) else None
+        drawn = active.assignment
+        return Frame(
+            drawn.token, drawn.account_id, drawn.job_id, drawn.task_id, worker.id, active.is_proven, active.advanced
+        )
 
-
-class Isolation:
-    """The evidence that the services of a scheduler share."""
-
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
-        self.dependencies = dependencies
-        self.running_tasks = running_tasks
-        self.evidence = Evidence()
-
-    def view(self, living: Sequence[WorkerState] | None = None) -> View:
-        """Return the running tasks of now and these workers, all live ones by default."""
-        states = self.dependencies.executor.workers() if living is None else living
-        return View(self.dependencies.clock.monotonic(), {worker.id: worker for worker in states}, self.running_tasks)
+    def unknown_frames(self, seconds: float, workers: Collection[str]) -> Mapping[str, str]:
+        """Return those workers that have drawn a frame of another scheduler's task for so long, by its token."""
+        found = (self.workers[name] for name in workers if name in self.workers)
+        return {
+            state.active: state.id
+            for state in found
+            if state.active is not None and self.tasks.get(state.active) is None and self.frame_seconds(state) > seconds
+        }

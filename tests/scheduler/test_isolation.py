@@ -9,7 +9,7 @@ import pytest
 from farm_core.db.columns import utc_now
 from farm_core.jobs.judge import FailureKind
 from farm_core.jobs.workers import Strikes
-from scheduler.isolation import rules
+from scheduler.isolation import learning, rules
 from scheduler.isolation.rules import Confinement, Step
 from scheduler.isolation.state import Blocking, Evidence, View
 from scheduler.ports import SegmentAssignment, VideoFormat, WorkerState
@@ -40,6 +40,13 @@ def view(*tasks: RunningTask, now: float = NOW, renderers: str = "rr") -> View:
         for name, r in zip("abcdefg", renderers, strict=False)
     ]
     return View(now, {one.id: one for one in workers}, running_tasks)
+
+
+def struck(evidence: Evidence, seen: View, holder: RunningTask) -> Evidence:
+    """Return the evidence after the task's frame was interrupted."""
+    frame = seen.frame_of(seen.workers[holder.worker_id])
+    assert frame is not None
+    return learning.with_strikes(evidence, [learning.strike_of(evidence, seen, frame)])
 
 
 @pytest.mark.parametrize(
@@ -161,7 +168,8 @@ def test_whose_frame_is_interrupted(
 ) -> None:
     holder, waiting = task("slow", "a"), task("other", "a")
     seen = view(holder, waiting, *elsewhere, renderers=renderers)
-    assert rules.frame_to_interrupt(evidence, seen, waiting) is (holder if expected else None)
+    frame = rules.frame_to_interrupt(evidence, seen, waiting)
+    assert (frame and frame.token) == (holder.assignment.token if expected else None)
 
 
 def test_no_frame_is_interrupted_for_a_task_that_has_ended() -> None:
@@ -197,7 +205,7 @@ def test_an_unproven_accounts_frame_confines_all_unproven_ones_while_others_rend
     is_proven: bool, proven_at: float, confines: bool
 ) -> None:
     holder = task("slow", "b", is_proven=is_proven)
-    evidence = rules.with_strike(Evidence(proven_at=proven_at), view(holder), holder)
+    evidence = struck(Evidence(proven_at=proven_at), view(holder), holder)
     assert not rules.may_hold(evidence, view(), "slow", "b", is_proven=is_proven)
     assert rules.may_hold(evidence, view(), "new", "b", is_proven=False) is not confines
     later = view(now=NOW + rules.UNPROVEN_SECONDS + 1)
@@ -211,7 +219,7 @@ def test_the_more_accounts_are_limited_the_longer_unproven_ones_are_confined(lim
     """They had the freed worker again after a minute, and each cost another restart."""
     holder = task("slow", "b")
     until = {f"hostile{number}": NOW + 1 for number in range(limited)}
-    evidence = rules.with_strike(Evidence(limited_until=until, proven_at=NOW), view(holder), holder)
+    evidence = struck(Evidence(limited_until=until, proven_at=NOW), view(holder), holder)
     assert evidence.unproven_until == NOW + seconds
 
 
@@ -223,32 +231,32 @@ def test_proven_accounts_that_cannot_use_the_protected_worker_confine_no_new_one
 ) -> None:
     """New accounts waited beside an idle worker because a limited account had a completed job."""
     evidence = replace(NEW_TOO, restricted={"p": STRIKES}, proven_at=NOW - 61)
-    assert rules.confinement(rules.with_proven(evidence, NOW, proven), view()).unproven is expected
+    assert rules.confinement(learning.with_proven(evidence, NOW, proven), view()).unproven is expected
 
 
 def test_a_further_interruption_keeps_the_protected_worker() -> None:
     """The new one was empty, but the former one was open to accounts with slow frames again."""
     first, second = task("slow", "a"), task("new", "b")
-    evidence = rules.with_strike(Evidence(), view(first), first)
-    assert rules.with_strike(evidence, view(second), second).protected_worker == "a"
+    evidence = struck(Evidence(), view(first), first)
+    assert struck(evidence, view(second), second).protected_worker == "a"
 
 
 def test_an_interruption_on_a_substitute_keeps_the_freed_worker() -> None:
     """Both workers were restarted, and the first one was open to accounts with slow frames again."""
     holder = task("new", "b")
     evidence = replace(LIMITED, freed_worker="a", protected_worker="b")
-    assert rules.with_strike(evidence, view(holder), holder).freed_worker == "a"
+    assert struck(evidence, view(holder), holder).freed_worker == "a"
     started = replace(evidence, freed_worker="z")
-    assert rules.with_strike(started, view(holder), holder).freed_worker == "b"
+    assert struck(started, view(holder), holder).freed_worker == "b"
 
 
 def test_short_waits_behind_one_accounts_slow_frames_add_up_but_not_those_of_limited_accounts() -> None:
     evidence, waiting, holder = Evidence(), task("other", "a", seconds=4), task("slow", "a", seconds=4)
     for second in range(12):
-        evidence = rules.with_wait(evidence, view(holder, waiting, now=NOW + second), waiting)
+        evidence = learning.with_wait(evidence, view(holder, waiting, now=NOW + second), waiting)
     assert evidence.blocking["slow"].seconds == 11
     limited = Evidence(limited_until={"other": NOW + 100})
-    assert rules.with_wait(limited, view(holder, waiting), waiting) == limited
+    assert learning.with_wait(limited, view(holder, waiting), waiting) == limited
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,52 @@
+"""Hostile accounts on a farm of several schedulers: the real schedulers, a real Postgres, simulated time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.isolation import attacks
+from benchmarks.simulation.attacked import Attack, AttackedFarm, Waits, attacked, quantile
+from benchmarks.simulation.frames import Drawing
+from cluster.embedded import postgres
+from farm_core.db import migrate
+
+SLOW = Attack("slow frames", 1, Drawing(25.0), jobs=6)
+
+
+def waits_of(scenario: AttackedFarm, folder: Path) -> Waits:
+    server = postgres.start(folder / "postgres", durable=False)
+    try:
+        migrate.upgrade(server.url)
+        return attacked(scenario, server, folder)
+    finally:
+        server.stop()
+
+
+@pytest.mark.service
+@pytest.mark.thorough
+def test_a_hostile_account_leaves_half_of_the_farm_of_two_schedulers_to_others(tmp_path: Path) -> None:
+    """Title cards waited for 73 s at the median: seven workers of eight stayed with the hostile account."""
+    waits = waits_of(AttackedFarm(8, 2, SLOW, seconds=40), tmp_path)
+    assert quantile(waits.proven, 0.5) < 3
+    assert quantile(waits.proven, 1.0) < 30
+
+
+@pytest.mark.service
+@pytest.mark.thorough
+def test_a_new_scheduler_knows_the_accounts_that_others_limited(tmp_path: Path) -> None:
+    """It knew nothing, and each account cost another restart."""
+    waits = waits_of(AttackedFarm(8, 1, SLOW, seconds=60, restart_scheduler_at=30), tmp_path)
+    late = waits.proven[len(waits.proven) // 2 + 8 :]
+    assert quantile(late, 1.0) < 8
+
+
+@pytest.mark.service
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("number", range(len(attacks(64))))
+def test_honest_accounts_are_served_during_each_attack(number: int, tmp_path: Path) -> None:
+    waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60), tmp_path)
+    assert quantile(waits.proven, 0.5) < 3
+    assert quantile(waits.proven, 1.0) < 60
