@@ -20,7 +20,7 @@ from motion.notices import of_lines
 from scheduler import metrics
 from scheduler.duration_estimator import DurationEstimator
 from scheduler.group_commit import write_together
-from scheduler.isolation import rules
+from scheduler.isolation import learning, rules
 from scheduler.isolation.isolation import Isolation
 from scheduler.job_completion import Assembled, JobCompleter
 from scheduler.ports import (
@@ -157,8 +157,14 @@ class Collector(Service):
                 _log.info("result discarded", **about(assignment))
             if not report.cached:
                 self.estimator.learn(assignment.job_id, assignment.frame_count, report.seconds)
+                self._learn(assignment, report)
             metrics.segment(report, assignment.frame_count)
             self._complete_lease(end.running_task)
+
+    def _learn(self, assignment: SegmentAssignment, report: Finished) -> None:
+        seconds, now = report.seconds / assignment.frame_count, self.dependencies.clock.monotonic()
+        evidence = learning.with_quick(self.isolation.evidence, now, assignment.account_id, seconds)
+        self.isolation.evidence = evidence
 
     async def _complete_jobs(self, ends: Sequence[_TaskEnd[AssemblyAssignment, Finished]]) -> None:
         await self.job_completer.complete([_assembled(end) for end in ends])

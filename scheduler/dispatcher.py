@@ -14,7 +14,8 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
 from farm_core.jobs.tasks import Audience, Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of
-from scheduler.isolation import learning, rules
+from scheduler.isolation import admissions, learning, rules
+from scheduler.isolation.admissions import Admission
 from scheduler.isolation.isolation import Isolation
 from scheduler.isolation.rules import Confinement
 from scheduler.isolation.state import View
@@ -106,44 +107,29 @@ class Dispatcher(Service):
         """
         living = list(view.workers.values())
         resting = rules.resting(self.isolation.evidence.restricted, self.dependencies.clock.now())
-        confined = rules.confinement(self.isolation.evidence, view)
-        protected = await self._protected_workers(connection, view) if confined != Confinement() else frozenset[str]()
+        is_confined = rules.confinement(self.isolation.evidence, view) != Confinement()
         proven = set[str]()
-        if not protected:
-            placements = await self._place(connection, living, room, Audience(resting), proven)
+        if is_confined and await self._protected_workers(connection, view):
+            placements = await self._place_in_turn(connection, view, room, resting, proven)
         else:
-            audience = Audience(resting, sorted(confined.accounts), confined.unproven, are_confined=False)
-            placements = await self._place(connection, living, room, audience, proven)
-            placements += await self._place_confined(connection, view, room, confined, proven, placements)
+            placements = await self._place(connection, living, room, Audience(resting), proven)
         if not placements:
             return []
         leases = leases_of(placements, new_id("lease"))
         leased = await tasks.lease_tasks(connection, self.dependencies.clock.now(), leases)
         return [(task, task.account_id in proven) for task in leased]
 
-    async def _place_confined(
-        self,
-        connection: AsyncConnection,
-        view: View,
-        room: int,
-        confined: Confinement,
-        proven: set[str],
-        before: Sequence[Placement],
+    async def _place_in_turn(
+        self, connection: AsyncConnection, view: View, room: int, resting: Sequence[str], proven: set[str]
     ) -> list[Placement]:
-        """Place tasks of confined accounts on workers that are not left to others: first those of unproven accounts, which can also use
-        the probe workers, then those of the named ones."""
-        evidence, placements = self.isolation.evidence, list[Placement]()
-        resting, named = rules.resting(evidence.restricted, self.dependencies.clock.now()), sorted(confined.accounts)
-        protected = rules.protected_workers(evidence, view)
-        passes = [(Audience(resting, named, are_confined=True), protected)]
-        if confined.unproven:
-            unproven = Audience([*resting, *named], (), unproven=True, are_confined=True)
-            passes.insert(0, (unproven, protected - rules.probe_workers(evidence)))
-        for audience, left in passes:
+        """Place tasks of the accounts that can use all workers, then those of others on the workers that are not left to the former."""
+        placements = list[Placement]()
+        for admission, audience in admissions.admissions(self.isolation.evidence, view, resting):
+            left = admissions.left_out(self.isolation.evidence, view, admission)
             others = [worker for worker in view.workers.values() if worker.id not in left]
-            taken = Counter(placed.worker_id for placed in (*before, *placements))
-            rest = max(1, room - len(before) - len(placements))  # as in `tick`: at least one
-            placements += await self._place(connection, others, rest, audience, proven, taken)
+            taken = Counter(placed.worker_id for placed in placements)
+            rest = max(1, room - len(placements))  # as in `tick`: at least one
+            placements += await self._place(connection, others, rest, audience, proven, taken, admission)
         return placements
 
     async def _protected_workers(self, connection: AsyncConnection, view: View) -> frozenset[str]:
@@ -160,9 +146,10 @@ class Dispatcher(Service):
         audience: Audience,
         proven: set[str],
         taken: Mapping[str, int] | None = None,
+        admission: Admission | None = None,
     ) -> list[Placement]:
         """Place tasks of some accounts on workers, and add the proven ones to `proven`. `taken` is the number of tasks that this round
-        has placed on each worker."""
+        has placed on each worker. `admission` is that of these accounts, if some are confined."""
         if not living:
             return []
         now, renderers = self.dependencies.clock.now(), sorted({worker.renderer for worker in living})
@@ -179,7 +166,7 @@ class Dispatcher(Service):
         self.isolation.evidence = learning.with_proven(self.isolation.evidence, now_monotonic, proven)
         free = self._free(candidates, {name: load + (taken or {}).get(name, 0) for name, load in loads.items()})
         placements = place_tasks(jobs, free, accounts)
-        if audience.are_confined is False:
+        if admission not in (None, Admission.confined):
             are_left = len(placements) < len(waiting)
             self.isolation.evidence = learning.with_others(self.isolation.evidence, now_monotonic, are_left=are_left)
         return placements

@@ -8,11 +8,17 @@ from dataclasses import replace
 from typing import Final
 
 from scheduler.isolation import rules
-from scheduler.isolation.state import Blocking, Evidence, Frame, Strike, View
+from scheduler.isolation.state import Blocking, Evidence, Frame, Seen, Strike, View
 from scheduler.running_tasks import RunningTask
 
 SAME_SECONDS: Final = 0.5
 """Largest difference between two readings of the time of one strike."""
+
+REFRESH_SECONDS: Final = 60.0
+"""Time for which a quick segment is not recorded again: each record copies the others."""
+
+QUICK_MAX: Final = 500
+"""Maximum number of accounts with quick segments that a scheduler remembers. Statements compare each waiting account with them."""
 
 
 def with_proven(evidence: Evidence, now: float, proven: Collection[str]) -> Evidence:
@@ -65,7 +71,13 @@ def with_strikes(evidence: Evidence, strikes: Sequence[Strike]) -> Evidence:
                 unproven_until, strike.at + min(rules.LIMIT_SECONDS, rules.UNPROVEN_SECONDS * len(limited))
             )
         blocking = {name: one for name, one in evidence.blocking.items() if name != strike.account_id}
-        evidence = replace(evidence, limited_until=limited, blocking=blocking, unproven_until=unproven_until)
+        further = {
+            **evidence.further_protected,
+            strike.worker_id: Seen("", strike.at),
+        }  # it starts, and is then left to others
+        evidence = replace(
+            evidence, limited_until=limited, blocking=blocking, unproven_until=unproven_until, further_protected=further
+        )
         if strike.frees and strike.at > evidence.freed_at:
             freed, at = strike.worker_id, strike.at
             evidence = replace(evidence, freed_worker=freed, freed_at=at, protected_worker=freed, several_usable_at=at)
@@ -80,6 +92,15 @@ def with_suspects(evidence: Evidence, view: View) -> Evidence:
     found = {frame.account_id: view.now + rules.SUSPECTED_SECONDS for frame in slow if frame is not None}
     known = {account_id: until for account_id, until in evidence.suspected_until.items() if until > view.now}
     return replace(evidence, suspected_until=known | found)
+
+
+def with_quick(evidence: Evidence, now: float, account_id: str, frame_seconds: float) -> Evidence:
+    """Remember that a segment of the account has ended whose frames took so long on average, if that is quick. The least recent of many
+    accounts are forgotten."""
+    if frame_seconds > rules.QUICK_SECONDS or now - evidence.quick_at.get(account_id, -math.inf) < REFRESH_SECONDS:
+        return evidence
+    latest = sorted({**evidence.quick_at, account_id: now}.items(), key=lambda one: one[1])[-QUICK_MAX:]
+    return replace(evidence, quick_at={name: at for name, at in latest if now - at <= rules.LIMIT_SECONDS})
 
 
 def with_others(evidence: Evidence, now: float, *, are_left: bool) -> Evidence:

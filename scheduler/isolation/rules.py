@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from farm_core.jobs.judge import FailureKind
 from farm_core.jobs.workers import Strikes
-from scheduler.isolation.state import Blocking, Evidence, Frame, View
+from scheduler.isolation.state import Blocking, Evidence, Frame, Seen, View
 from scheduler.placement import AccountLoad, PlaceableJob
 from scheduler.ports import SegmentAssignment, WorkerState
 from scheduler.running_tasks import RunningTask
@@ -54,6 +54,9 @@ START_SECONDS: Final = 60.0
 PROTECTED_SHARE: Final = 0.5
 """Share of the workers of each renderer that confined accounts leave to others while those have tasks, and one worker at least. A single
 one is too slow for all others on a large farm."""
+
+QUICK_SECONDS: Final = 0.5
+"""Largest mean duration of the frames of a segment that is quick."""
 
 REST: Final = timedelta(seconds=60)
 """Pause of a restricted account after a stall. Its slow frames then hold a worker for at most a third of the time."""
@@ -125,10 +128,10 @@ def may_hold(evidence: Evidence, view: View, account_id: str, worker_id: str, *,
         return True
     if worker_id != evidence.freed_worker and not is_protected(evidence, view, worker_id):
         return True
-    confined = confinement(evidence, view)
-    if account_id not in confined.accounts and worker_id in probe_workers(evidence):
-        return True
-    return not confined.includes(account_id, is_proven=is_proven)
+    confined, trusted = confinement(evidence, view), trusted_accounts(evidence, view)
+    if trusted is None:
+        return not confined.includes(account_id, is_proven=is_proven)
+    return account_id in trusted or (account_id not in confined.accounts and worker_id in probe_workers(evidence))
 
 
 def protect(evidence: Evidence, view: View, usable: Collection[str]) -> Evidence:
@@ -152,26 +155,39 @@ def protect(evidence: Evidence, view: View, usable: Collection[str]) -> Evidence
             )
             for state in states
         )[-1]
-    further = _further(view, usable, chosen)
+    further = _further(evidence, view, usable, chosen)
     return replace(
         evidence,
         protected_worker=chosen,
-        further_protected=frozenset(further),
-        probe_workers=frozenset(further[::2]),
+        further_protected=further,
+        probe_workers=frozenset(sorted(further)[::2]),
         several_usable_at=several_usable_at,
     )
 
 
-def _further(view: View, usable: Collection[str], chosen: str | None) -> list[str]:
-    """Return the workers that are protected with the chosen one. All schedulers find the same ones: they do not depend on who asks."""
-    names: dict[str, list[str]] = {}
-    for worker_id in sorted(usable) if chosen is not None else ():
-        names.setdefault(view.workers[worker_id].renderer, []).append(worker_id)
-    found = list[str]()
-    for same in names.values():
-        others = [worker_id for worker_id in same if worker_id != chosen]
-        found += others[: max(0, int(PROTECTED_SHARE * len(same)) - (chosen in same))]
-    return found
+def _further(evidence: Evidence, view: View, usable: Collection[str], chosen: str | None) -> dict[str, Seen]:
+    """Return the workers that are protected with the chosen one. They stay the same while some of them restart: otherwise others would be
+    freed meanwhile, by further restarts."""
+    if chosen is None:
+        return {}
+    kept = {
+        name: seen
+        for name, seen in evidence.further_protected.items()
+        if view.now - seen.at <= START_SECONDS and name != chosen
+    }
+    renderers = {name: view.workers[name].renderer for name in sorted(usable)}
+    kept = {name: seen if seen.renderer else Seen(renderers[chosen], seen.at) for name, seen in kept.items()}
+    known = Counter((renderers | {name: seen.renderer for name, seen in kept.items()}).values())
+    found = Counter([seen.renderer for seen in kept.values()] + [renderers[chosen]])
+    for name, renderer in renderers.items():
+        if name in kept:
+            kept[name] = Seen(renderer, view.now)
+        elif name != chosen and found[renderer] < int(PROTECTED_SHARE * known[renderer]):
+            kept[name] = Seen(renderer, view.now)
+            found[renderer] += 1
+    if kept and not renderers.keys() - kept.keys() - {chosen}:  # confined accounts need a worker too
+        kept.pop(max(kept.keys() & renderers.keys(), default=""), None)
+    return kept
 
 
 def protected_workers(evidence: Evidence, view: View) -> frozenset[str]:
@@ -188,9 +204,18 @@ def is_protected(evidence: Evidence, view: View, worker_id: str) -> bool:
     return worker_id in evidence.further_protected and _is_used(evidence, view)
 
 
+def trusted_accounts(evidence: Evidence, view: View) -> frozenset[str] | None:
+    """Return the accounts that can use all workers while some are limited: those whose segments were quick lately and that are not confined.
+    Others, new or not, begin on the probe workers: each of many would cost a restart. None without probe workers."""
+    if not probe_workers(evidence) or not limited_accounts(evidence, view.now):
+        return None
+    quick = {account_id for account_id, at in evidence.quick_at.items() if view.now - at <= LIMIT_SECONDS}
+    return frozenset(quick - confinement(evidence, view).accounts)
+
+
 def probe_workers(evidence: Evidence) -> frozenset[str]:
-    """Return the protected workers that unproven accounts can use while none of their frames is slow: honest ones would wait behind the
-    frames of others elsewhere, and hostile ones show themselves here."""
+    """Return the protected workers that all accounts can use that are not confined by name: honest ones would wait behind the frames of
+    others elsewhere, and hostile ones show themselves here."""
     return evidence.probe_workers - {evidence.protected_worker, evidence.freed_worker}
 
 

@@ -13,6 +13,13 @@ from scheduler.ports import SegmentAssignment, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 
 
+class Seen(NamedTuple):
+    """Renderer of a worker (empty if unknown), and when it was last usable, or restarted for others."""
+
+    renderer: str
+    at: float
+
+
 class Blocking(NamedTuple):
     """Seconds for which slow frames of an account have blocked other accounts, and when they last did."""
 
@@ -40,10 +47,12 @@ class Evidence:
     """Time of that restart."""
     protected_worker: str | None = None
     """Worker that confined accounts leave to others."""
-    further_protected: frozenset[str] = frozenset()
-    """Other workers that confined accounts leave to others while those have tasks."""
+    further_protected: Mapping[str, Seen] = field(default_factory=dict)
+    """Other workers that confined accounts leave to others while those have tasks. They stay protected while they restart."""
     probe_workers: frozenset[str] = frozenset()
-    """Those of them that unproven accounts can use all the same while none of their frames is slow."""
+    """Those of them that all accounts can use that have no slow frame."""
+    quick_at: Mapping[str, float] = field(default_factory=dict)
+    """Last time at which a segment with quick frames of each account ended."""
     suspected_until: Mapping[str, float] = field(default_factory=dict)
     """Accounts that had a slow frame while others were limited, and the time until which they are confined with those."""
     others_at: float = -math.inf

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from scheduler.isolation import learning, rules
+from farm_core.jobs.tasks import Audience
+from scheduler.isolation import admissions, learning, rules
 from scheduler.isolation.rules import Step
 from scheduler.isolation.state import Evidence, Frame, Strike, View
 from scheduler.running_tasks import RunningTask
@@ -82,6 +83,30 @@ def test_half_of_the_workers_are_left_to_others_while_they_have_tasks(
     ) - max(expected, 1)
 
 
+def test_the_same_workers_are_left_to_others_while_one_of_them_restarts() -> None:
+    """Others took their place and were restarted too: seven of eight workers started at the same time."""
+    seen = view(renderers="rrrrrr")
+    evidence = rules.protect(USED, seen, list("abcdef"))
+    assert rules.protected_workers(evidence, seen) == set("abc")
+    without = seen._replace(workers={name: state for name, state in seen.workers.items() if name != "b"}, now=NOW + 5)
+    evidence = rules.protect(evidence, without, list("acdef"))
+    assert rules.protected_workers(evidence, without) == set("abc")
+    gone = without._replace(now=NOW + rules.START_SECONDS + 1)
+    evidence = rules.protect(replace(evidence, others_at=gone.now, several_usable_at=gone.now), gone, list("acdef"))
+    assert len(rules.protected_workers(evidence, gone)) == 2
+
+
+def test_workers_that_were_restarted_for_others_are_left_to_them() -> None:
+    """Frames on other workers were interrupted too before those had started."""
+    seen = view(renderers="rrrrrrr")
+    started = seen._replace(workers={name: state for name, state in seen.workers.items() if name not in "fg"})
+    evidence = replace(Evidence(), others_at=NOW)
+    for name in "fg":
+        evidence = learning.with_strikes(evidence, [Strike(NOW, f"slow {name}", name, True, name == "f")])
+    evidence = rules.protect(evidence, started, list("abcde"))
+    assert rules.protected_workers(evidence, started) == set("afg")
+
+
 def test_all_schedulers_leave_the_same_workers_to_others() -> None:
     seen = view(renderers="rrrrrr")
     first = rules.protect(replace(USED, freed_worker="f"), seen, list("abcdef"))
@@ -89,20 +114,38 @@ def test_all_schedulers_leave_the_same_workers_to_others() -> None:
     assert rules.protected_workers(first, seen) == rules.protected_workers(second, seen) == set("abf")
 
 
-def test_unproven_accounts_can_use_probe_workers_until_a_frame_is_slow() -> None:
-    """Honest ones waited behind the frames of hostile ones on the other workers."""
+@pytest.mark.parametrize("is_proven", [False, True])
+def test_accounts_without_a_quick_segment_use_probe_workers_until_a_frame_is_slow(is_proven: bool) -> None:
+    """Honest new accounts waited behind the frames of hostile ones, and each of many with a completed job cost a restart."""
     seen = view(task("hostile", "a"), renderers="rrrr")
-    evidence = rules.protect(replace(USED, unproven_until=NOW + 1, proven_at=NOW, freed_worker="d"), seen, list("abcd"))
+    evidence = rules.protect(replace(USED, freed_worker="d"), seen, list("abcd"))
+    evidence = learning.with_quick(evidence, NOW, "quick", 0.1)
     assert rules.probe_workers(evidence) == {"a"}
-    assert [rules.may_hold(evidence, seen, "new", name, is_proven=False) for name in "abcd"] == [
-        True,
-        True,
-        True,
-        False,
-    ]
+
+    def workers_of(account: str) -> str:
+        return "".join(name for name in "abcd" if rules.may_hold(evidence, seen, account, name, is_proven=is_proven))
+
+    assert [workers_of(account) for account in ("quick", "hostile", "slow")] == ["abcd", "abc", "bc"]
     evidence = learning.with_suspects(evidence, seen)
-    assert not rules.may_hold(evidence, seen, "hostile", "a", is_proven=False)
-    assert rules.may_hold(evidence, seen, "new", "a", is_proven=False)
+    assert [workers_of(account) for account in ("quick", "hostile", "slow")] == ["abcd", "bc", "bc"]
+
+
+def test_segments_with_slow_frames_are_not_quick_and_old_ones_are_forgotten() -> None:
+    assert learning.with_quick(Evidence(), NOW, "slow", 0.6).quick_at == {}
+    evidence = learning.with_quick(Evidence(), NOW - 601, "former", 0.1)
+    assert learning.with_quick(evidence, NOW, "quick", 0.1).quick_at == {"quick": NOW}
+
+
+def test_tasks_of_accounts_are_placed_in_order_of_trust() -> None:
+    seen = view(renderers="rrrr")
+    evidence = rules.protect(replace(USED, quick_at={"quick": NOW, "slow": NOW}), seen, list("abcd"))
+    found = admissions.admissions(evidence, seen, ["resting"])
+    assert [audience for _, audience in found] == [
+        Audience(["resting"], ["quick"], are_confined=True),
+        Audience(["resting", "slow", "quick"]),
+        Audience(["resting"], ["slow"], are_confined=True),
+    ]
+    assert [sorted(admissions.left_out(evidence, seen, admission)) for admission, _ in found] == [[], ["a"], ["a", "b"]]
 
 
 def test_accounts_with_slow_frames_are_suspected_only_beside_limited_ones() -> None:
