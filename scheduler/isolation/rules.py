@@ -166,28 +166,28 @@ def protect(evidence: Evidence, view: View, usable: Collection[str]) -> Evidence
 
 
 def _further(evidence: Evidence, view: View, usable: Collection[str], chosen: str | None) -> dict[str, Seen]:
-    """Return the workers that are protected with the chosen one. They stay the same while some of them restart: otherwise others would be
-    freed meanwhile, by further restarts."""
+    """Return the workers that are protected with the chosen one: those that restart first, then those that were protected before, by name.
+    They stay the same while some of them restart: otherwise others would be freed meanwhile, by further restarts."""
     if chosen is None:
         return {}
-    kept = {
-        name: seen
+    renderers = {name: view.workers[name].renderer for name in usable}
+    gone = {
+        name: Seen(seen.renderer or renderers[chosen], seen.at)
         for name, seen in evidence.further_protected.items()
-        if view.now - seen.at <= START_SECONDS and name != chosen
+        if name not in renderers and view.now - seen.at <= START_SECONDS
     }
-    renderers = {name: view.workers[name].renderer for name in sorted(usable)}
-    kept = {name: seen if seen.renderer else Seen(renderers[chosen], seen.at) for name, seen in kept.items()}
-    known = Counter((renderers | {name: seen.renderer for name, seen in kept.items()}).values())
-    found = Counter([seen.renderer for seen in kept.values()] + [renderers[chosen]])
-    for name, renderer in renderers.items():
-        if name in kept:
-            kept[name] = Seen(renderer, view.now)
-        elif name != chosen and found[renderer] < int(PROTECTED_SHARE * known[renderer]):
-            kept[name] = Seen(renderer, view.now)
-            found[renderer] += 1
-    if kept and not renderers.keys() - kept.keys() - {chosen}:  # confined accounts need a worker too
-        kept.pop(max(kept.keys() & renderers.keys(), default=""), None)
-    return kept
+    known = gone | {name: Seen(renderer, view.now) for name, renderer in renderers.items()}
+    total = Counter(seen.renderer for seen in known.values())
+    room = {
+        renderer: int(PROTECTED_SHARE * number) - (renderer == renderers[chosen]) for renderer, number in total.items()
+    }
+    found: dict[str, Seen] = {}
+    for name in sorted(known, key=lambda name: (name in renderers, name not in evidence.further_protected, name)):
+        renderer = known[name].renderer
+        if name != chosen and room[renderer] > 0:
+            found[name] = known[name]
+            room[renderer] -= 1
+    return found
 
 
 def protected_workers(evidence: Evidence, view: View) -> frozenset[str]:
