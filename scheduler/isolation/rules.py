@@ -225,7 +225,7 @@ def must_leave(evidence: Evidence, view: View, task: RunningTask) -> bool:
     account_id = task.assignment.account_id
     if account_id in evidence.restricted or account_id not in confinement(evidence, view).accounts:
         return False
-    return is_protected(evidence, view, task.worker_id) and view.quiet_seconds(task) > SLOW_SECONDS
+    return _is_lasting(evidence, view, task.worker_id) and view.quiet_seconds(task) > SLOW_SECONDS
 
 
 def resting(restricted: Mapping[str, Strikes], now: datetime) -> list[str]:
@@ -346,7 +346,7 @@ def blocks_after_withdrawal(state: WorkerState, now: float) -> bool:
 def is_waited_for(evidence: Evidence, view: View, worker_id: str) -> bool:
     """Return True if tasks wait at the worker, or if it is left to others whose tasks have found no worker just now."""
     is_wanted = view.now - evidence.others_waited_at <= WITHDRAWN_SECONDS
-    return view.tasks.load(worker_id) > 0 or (is_wanted and is_protected(evidence, view, worker_id))
+    return view.tasks.load(worker_id) > 0 or (is_wanted and _is_lasting(evidence, view, worker_id))
 
 
 def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, task: RunningTask) -> bool:
@@ -362,6 +362,12 @@ def counts_against_worker(evidence: Evidence, view: View, kind: FailureKind, tas
 def limited_accounts(evidence: Evidence, now: float) -> list[str]:
     """Return the accounts that are limited now."""
     return [account_id for account_id, until in evidence.limited_until.items() if until > now]
+
+
+def _is_lasting(evidence: Evidence, view: View, worker_id: str) -> bool:
+    """Return True if the worker is not only protected while the freed one starts."""
+    is_chosen = worker_id == evidence.freed_worker or worker_id in evidence.further_protected
+    return is_chosen and is_protected(evidence, view, worker_id)
 
 
 def _is_used(evidence: Evidence, view: View) -> bool:

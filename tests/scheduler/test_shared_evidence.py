@@ -170,9 +170,14 @@ def test_accounts_with_slow_frames_are_suspected_only_beside_limited_ones() -> N
 def test_whose_tasks_leave_a_worker_that_is_left_to_others(
     evidence: Evidence, account: str, seconds: float, expected: bool
 ) -> None:
-    evidence = replace(evidence, protected_worker="a")
+    evidence = replace(evidence, protected_worker="a", freed_worker="a")
     one = task(account, "a", seconds=seconds)
     assert rules.must_leave(evidence, view(one), one) is expected
+
+
+def test_a_worker_that_is_only_protected_while_the_freed_one_starts_keeps_its_frame() -> None:
+    one = task("slow", "a")
+    assert not rules.must_leave(replace(USED, protected_worker="a", freed_worker="z"), view(one), one)
 
 
 @pytest.mark.parametrize(("workers", "seconds", "expected"), [(3, 9.9, False), (6, 5.1, True), (6, 4.9, False)])
@@ -190,5 +195,5 @@ def test_which_workers_are_waited_for(
     waited_at: float, protected: str, tasks: tuple[RunningTask, ...], expected: bool
 ) -> None:
     """Protected workers kept the frames of hostile accounts for 25 s although title cards waited."""
-    evidence = replace(USED, protected_worker=protected, others_waited_at=waited_at)
+    evidence = replace(USED, protected_worker=protected, freed_worker=protected, others_waited_at=waited_at)
     assert rules.is_waited_for(evidence, view(*tasks), "a") is expected
