@@ -49,14 +49,14 @@ def _point(light: Element, box: skia.Rect | None) -> tuple[str, list[object]]:
     return "PointLit", [_position(light, ("x", "y", "z"), box)]
 
 
-def _spot(light: Element, box: skia.Rect | None) -> tuple[str, list[object]]:
+def _spotlight(light: Element, box: skia.Rect | None) -> tuple[str, list[object]]:
     target = _position(light, ("pointsAtX", "pointsAtY", "pointsAtZ"), box)
     cone = abs(_number(light, "limitingConeAngle"))
     cone = cone if 0 < cone <= _CONE_MAX else _CONE_MAX
     return "SpotLit", [_position(light, ("x", "y", "z"), box), target, _shininess(light), cone]
 
 
-_LIGHTS = {"feDistantLight": _distant, "fePointLight": _point, "feSpotLight": _spot}
+_LIGHTS = {"feDistantLight": _distant, "fePointLight": _point, "feSpotLight": _spotlight}
 
 
 def _shininess(element: Element) -> float:
