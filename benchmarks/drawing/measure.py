@@ -14,10 +14,10 @@ from typing import Any
 import av
 
 from benchmarks.drawing.footage import footage
+from benchmarks.drawing.memory import peak_rss_mb_of_process
 from benchmarks.drawing.plain_encoder import PlainEncoder
 from benchmarks.drawing.scenes import FOOTAGE, RESIZED, RESIZED_SIZE, SCENES
-from benchmarks.runner.machine import ROOT, peak_rss_mb_of_process
-from gpu_renderer.commands.options import FONTS
+from gpu_renderer.commands.options import FONTS, ROOT
 from gpu_renderer.content.text.folders import FontFolders
 from gpu_renderer.encode.planes import PlaneLayout, encoder_frame, layout
 from gpu_renderer.encode.profile import EncoderProfile

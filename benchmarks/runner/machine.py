@@ -30,14 +30,6 @@ def machine_line(renderer: str) -> dict[str, str]:
     }
 
 
-def peak_rss_mb_of_process() -> float:
-    """Return the peak memory of this program, MB. `ru_maxrss` is wrong: a process inherits it from its parent."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError("the kernel does not tell the peak of a process")
-
-
 def _processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
