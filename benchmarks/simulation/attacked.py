@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import psycopg
 
-from benchmarks.simulation.frames import Drawing, FrameExecutor, FrameFleet
+from benchmarks.simulation.executor import FleetExecutor
+from benchmarks.simulation.frames import Drawing, FrameFleet
 from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
 from benchmarks.simulation.storage import NullStorage
 from cluster.embedded.postgres import EmbeddedPostgres
@@ -224,7 +225,7 @@ class _Run:
         """Start a scheduler. It listens to no notices: `_wake` does what they would."""
         database = Database(self._server.url, ping=False)
         dependencies = Dependencies(
-            database, NullStorage(), FrameExecutor(self._fleet), Guard(), Guard(),
+            database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(),
             SimulatedClock(asyncio.get_running_loop()),
             Settings(data_folder=self._folder), self._folder, ProgressReader(None, database), ChangePublisher(None),
         )  # fmt: skip

@@ -15,7 +15,8 @@ import psycopg
 
 from benchmarks.service.processor_time import PostgresTime
 from benchmarks.service.statements import Counter
-from benchmarks.simulation.fleet import BATCH_SECONDS, Faults, Fleet, FleetExecutor
+from benchmarks.simulation.executor import BATCH_SECONDS, FleetExecutor
+from benchmarks.simulation.fleet import Faults, Fleet
 from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
 from benchmarks.simulation.scenario import CALM_SHARE, FLOODING, Outcome, Scenario
 from benchmarks.simulation.storage import NullStorage

@@ -9,20 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from benchmarks.service.noop import NoopExecutor
+from benchmarks.simulation.executor import FleetExecutor
 from farm_core.jobs.judge import Failure, FailureKind, stall
 from scheduler.ports import (
     AssemblyAssignment,
     Ended,
     Finished,
-    Report,
     SegmentAssignment,
     TaskAssignment,
     WorkerState,
 )
-
-BATCH_SECONDS: Final = 0.02
-"""Reports arrive at multiples of this: in reality a round of statements takes about as long, and reports wait for it together."""
 
 ASSEMBLY_SECONDS: Final = 0.05
 FRAME_SECONDS_MAX: Final = 30.0
@@ -173,43 +169,6 @@ class Fleet:
         self.frames[assignment.account_id] = self.frames.get(assignment.account_id, 0) + assignment.frame_count
         key = f"segments/{assignment.task_id}.mp4"
         return Finished(assignment.token, worker_id, key, "00", 7, self._seconds)
-
-
-class FleetExecutor(NoopExecutor):
-    """One scheduler's executor on the fleet."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        super().__init__(workers=0)
-        self._fleet = fleet
-        self._workers: dict[str, str] = {}
-
-    def workers(self) -> Sequence[WorkerState]:
-        """Return the workers that live."""
-        return self._fleet.states()
-
-    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Give the assignment to the worker."""
-        self._workers[assignment.token] = worker_id
-        self._fleet.submit(assignment, worker_id, self)
-
-    def report_after(self, seconds: float, report: Report) -> None:
-        """Deliver a report so much later, with the others of its batch."""
-        loop = asyncio.get_running_loop()
-        batch = int((loop.time() + seconds) / BATCH_SECONDS) + 1
-        loop.call_at(batch * BATCH_SECONDS, self._report, report)
-
-    def _report(self, report: Report) -> None:
-        self._workers.pop(report.token, None)
-        self._reports.put(report)
-
-    def cancel(self, token: str) -> None:
-        """Stop an assignment."""
-        if token in self._workers:
-            self._fleet.stop(token, self._workers[token])
-
-    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
-        """Start a worker afresh."""
-        self._fleet.restart(worker_id)
 
 
 def _states(workers: int, nodes: int) -> list[tuple[str, WorkerState]]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from benchmarks.service.noop import NoopExecutor
-from benchmarks.simulation.fleet import ASSEMBLY_SECONDS, BATCH_SECONDS, FRAME_SECONDS_MAX
+from benchmarks.simulation.executor import FleetExecutor
+from benchmarks.simulation.fleet import ASSEMBLY_SECONDS, FRAME_SECONDS_MAX
 from farm_core.jobs.judge import Failure, FailureKind, stall
 from scheduler.ports import (
     AssemblyAssignment,
@@ -40,7 +40,7 @@ class Drawing:
 @dataclass(slots=True, eq=False)
 class _Entry:
     assignment: TaskAssignment
-    executor: FrameExecutor
+    executor: FleetExecutor
     frames_left: int
     is_cancelled: bool = False
 
@@ -73,11 +73,13 @@ class FrameFleet:
             self._states = [worker.state for worker in self._workers.values() if not worker.starts]
         return self._states
 
-    def submit(self, assignment: TaskAssignment, worker_id: str, executor: FrameExecutor) -> None:
+    def submit(self, assignment: TaskAssignment, worker_id: str, executor: FleetExecutor) -> None:
         """Queue the assignment at the worker."""
         worker = self._workers[worker_id]
         if worker.starts:
-            executor.report_later(Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id)))
+            executor.report_after(
+                0.0, Ended(assignment.token, Failure(FailureKind.lost, "The worker is gone.", worker_id))
+            )
             return
         frames = assignment.frame_count if isinstance(assignment, SegmentAssignment) else 1
         if assignment.account_id not in {entry.assignment.account_id for entry in worker.entries}:
@@ -94,7 +96,7 @@ class FrameFleet:
             if entry is not worker.active:
                 self._end(worker, entry, Ended(token, Failure(FailureKind.lost, "The render was stopped.", worker_id)))
 
-    def restart(self, worker_id: str, *, is_blameless: bool) -> None:
+    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
         """End everything that the worker holds, and start it again."""
         failure = None if is_blameless else stall(worker_id, FRAME_SECONDS_MAX)
         self._restart(self._workers[worker_id], failure)
@@ -158,43 +160,7 @@ class FrameFleet:
 
     def _end(self, worker: _Worker, entry: _Entry, report: Report) -> None:
         worker.entries.remove(entry)
-        entry.executor.report_later(report)
-
-
-class FrameExecutor(NoopExecutor):
-    """One scheduler's executor on the fleet."""
-
-    def __init__(self, fleet: FrameFleet) -> None:
-        super().__init__(workers=0)
-        self._fleet = fleet
-        self._workers: dict[str, str] = {}
-
-    def workers(self) -> Sequence[WorkerState]:
-        """Return the workers that live."""
-        return self._fleet.states()
-
-    def submit(self, assignment: TaskAssignment, worker_id: str) -> None:
-        """Give the assignment to the worker."""
-        self._workers[assignment.token] = worker_id
-        self._fleet.submit(assignment, worker_id, self)
-
-    def report_later(self, report: Report) -> None:
-        """Deliver a report with the others of its batch."""
-        loop = asyncio.get_running_loop()
-        loop.call_at((int(loop.time() / BATCH_SECONDS) + 1) * BATCH_SECONDS, self._report, report)
-
-    def _report(self, report: Report) -> None:
-        self._workers.pop(report.token, None)
-        self._reports.put(report)
-
-    def cancel(self, token: str) -> None:
-        """Stop an assignment at its next frame."""
-        if token in self._workers:
-            self._fleet.stop(token, self._workers[token])
-
-    def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
-        """Start a worker afresh."""
-        self._fleet.restart(worker_id, is_blameless=is_blameless)
+        entry.executor.report_after(0.0, report)
 
 
 def _finished(assignment: TaskAssignment, worker_id: str) -> Finished:
