@@ -14,8 +14,8 @@ class Admission(Enum):
     """Which workers accounts can use while some are confined."""
 
     all = "all workers"
-    probe = "all but those that are left to others, and the probe workers"
-    confined = "all but those that are left to others"
+    probe = "those that are not left to others, and the probe workers"
+    confined = "those that are not left to others"
 
 
 def admissions(evidence: Evidence, view: View, resting: Sequence[str]) -> list[tuple[Admission, Audience]]:

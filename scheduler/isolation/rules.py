@@ -77,7 +77,7 @@ BLAMED: Final = (FailureKind.crash, FailureKind.stall)
 
 
 class Confinement(NamedTuple):
-    """Accounts that together leave one worker to others now: those named, and if `unproven`, all unproven ones."""
+    """Accounts that together leave workers to others now (`protect`): those named, and if `unproven`, all unproven ones."""
 
     accounts: frozenset[str] = frozenset()
     unproven: bool = False
@@ -103,7 +103,7 @@ class Step(Enum):
 
 
 def confinement(evidence: Evidence, view: View) -> Confinement:
-    """Return the accounts that are confined: together they use all workers but one, so that others always find a worker.
+    """Return the accounts that are confined: together they leave some workers to others (`protect`).
 
     - Accounts whose slow frame cost a worker its process, for LIMIT_SECONDS.
     - For some time (UNPROVEN_SECONDS), all unproven accounts after such a frame of one of them, while proven accounts have tasks: otherwise

@@ -95,8 +95,7 @@ def test_results_and_deleted_templates_go_once_no_job_needs_them(database_url: s
     async def story() -> None:
         database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
         await furnish(database, storage)
-        deleted = [template(name, deleted=True) for name in ("used", "gone", "restorable")]
-        templates = [template("live", deleted=False), *deleted]
+        templates = [template(name, deleted=name != "live") for name in ("live", "used", "gone", "restorable")]
         templates[-1].deleted_at = LATER - repository.UNDELETE_TIME
         jobs = [
             job("old", "tpl_gone", NOW), job("young", "tpl_live", LATER - timedelta(days=29)), job("busy", "tpl_used", None),
