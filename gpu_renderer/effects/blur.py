@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_renderer.effects import canvas_filters
-from gpu_renderer.effects.blur_weights import blur_margin_px
+from gpu_renderer.effects.blur_weights import blur_margin_px, levels_of
 from gpu_renderer.effects.native_windows import window_kernels
 from gpu_renderer.effects.registry import Effect, effect
 from gpu_renderer.effects.scene import EffectScene
@@ -38,6 +38,10 @@ class Blur(Effect):
 
     def sigma_px(self, values: EffectValues, scene: EffectScene) -> float:
         return values.number("amount") * scene.length_scale
+
+    def halvings_before(self, values: EffectValues, scene: EffectScene) -> int:
+        across, down = scene.length_scales
+        return 0 if scene.exact_blur or across != down else max(0, levels_of(self.sigma_px(values, scene)) - 1)
 
     def draw(self, chain: EffectChain, values: EffectValues) -> None:
         across, down = (values.number("amount") * scale for scale in chain.scene.length_scales)

@@ -54,13 +54,16 @@ def buffer_chain(
     *,
     after_baking: bool = False,
     in_place: bool = False,
+    halvings: int = 0,
 ) -> LayerBuffer:
     """Run like `chain` within the frame, but keep the glow of soft effects at the end of the stack separate.
 
     `source` needs no margin for glows: use `spread_px` with `without_glow`. With `after_baking` only effects without a
-    raster form run, because the layer came from `bake`.
+    raster form run, because the layer came from `bake`. `halvings`: how often the size of `source` has been halved, at most
+    `halvings_before`.
     """
-    return _run_passes(EffectChain(painter, source, scene, scene.frame, in_place=in_place), effects, after_baking)
+    run = EffectChain(painter, source, scene, scene.frame, in_place=in_place, halvings=halvings)
+    return _run_passes(run, effects, after_baking)
 
 
 def chain_in_place(
@@ -121,6 +124,12 @@ def spread_px(
     )
     limit = max(scene.frame.width, scene.frame.height)
     return limit if margin >= limit else math.ceil(margin) + MARGIN_PX
+
+
+def halvings_before(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool) -> int:
+    """Return how often the size of the layer's buffer can be halved before `buffer_chain`, because its first pass halves it anyway."""
+    passes = _passes(effects, after_baking)
+    return passes[0][0].halvings_before(passes[0][1], scene) if passes else 0
 
 
 def is_resampled(effects: Iterable[EffectSnapshot], *, after_baking: bool) -> bool:

@@ -107,6 +107,11 @@ def cells(region: Region, levels: int) -> Region:
     return Region(left, top, -(-region.right >> levels) - left, -(-region.bottom >> levels) - top)
 
 
+def uncelled(region: Region, levels: int) -> Region:
+    """Return the pixels of a region of cells of 2^levels px a side."""
+    return Region(*(side << levels for side in region))
+
+
 def glow_cells(region: Region, levels: int) -> Region:
     """Return the cells of a region and one more on every side, so that interpolation stays inside."""
     return cells(region, levels).grown(1) if levels else region
@@ -197,20 +202,29 @@ def flattened(painter: Painter, layer: LayerBuffer) -> Target:
     region, cut_from = layer.region, layer.glow.cut_from
     if cut_from is not None:
         region = region.grown(1).intersection(region.union(cut_from))
+    if region == layer.sharp.region:
+        draw_parts(painter, layer.sharp, None, layer.glow, (layer.glow.region,), "under", Compositing(keeps_tails=True))
+        painter.pool.give_back(*layer.targets[1:])
+        return layer.sharp
     into = painter.pool.take(region, layer.sharp.format, clear=region not in (layer.glow.region, layer.sharp.region))
     draw(painter, into, layer, (layer.region,), "replace", Compositing(keeps_tails=True))
     painter.pool.give_back(*layer.targets)
     return into
 
 
-def softened(painter: Painter, source: Target, sigma: float, limit: Region, *, exact: bool) -> LayerBuffer:
+def softened(
+    painter: Painter, source: Target, sigma: float, limit: Region, *, exact: bool, halvings: int = 0
+) -> LayerBuffer:
     """Return a picture blurred by the Gaussian of the GPU route, within the limit. A wide blur gives only a glow.
 
-    Takes ownership of the source. `exact`: use the reference's own taps for any width.
+    Takes ownership of the source. `exact`: use the reference's own taps for any width. `halvings`: how often the source's size
+    has been halved already.
     """
-    region = source.region.grown(math.ceil(blur_margin_px(sigma)) + MARGIN_PX).intersection(limit)
+    covered = uncelled(source.region, halvings)
+    region = covered.grown(math.ceil(blur_margin_px(sigma)) + MARGIN_PX).intersection(limit)
     levels = 0 if exact else levels_of(sigma)
-    mip = halved(painter, source, levels, has_rim=True)
+    assert halvings < max(1, levels), "the last halving adds a rim"
+    mip = halved(painter, source, levels - halvings, has_rim=True)
     drawn = glow_cells(region, levels)
     room = glow_target(painter, region, levels, source.format) if levels else None
     soft = mip_blurred(painter, mip, (sigma, sigma), levels, drawn, into=room)

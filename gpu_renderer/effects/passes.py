@@ -46,10 +46,12 @@ class EffectChain(Surface):
         *,
         in_place: bool = False,
         rects: Rects | None = None,
+        halvings: int = 0,
     ) -> None:
         """`in_place`: run pointwise passes on the target itself.
 
-        `rects`: the parts of the target that these passes change.
+        `rects`: the parts of the target that these passes change. `halvings`: how often the size of the target has been
+        halved. The first pass is then a blur that halves it more often.
         """
         super().__init__(painter, target)
         self.scene = scene
@@ -59,6 +61,7 @@ class EffectChain(Surface):
         self._is_glow_alone = False
         self._mips: MipChain | None = None
         self._limit = limit
+        self._halvings = halvings
         self._queued: list[PointwisePass] = []
         self._common = _common_uniforms(scene)
         self.shared: dict[type, object] = {}
@@ -135,7 +138,9 @@ class EffectChain(Surface):
     def soften(self, sigma: float) -> None:
         """Blur the picture by a Gaussian."""
         self.flatten()
-        buffer = softened(self.painter, self.target, sigma, self._limit, exact=self.scene.exact_blur)
+        exact, halvings = self.scene.exact_blur, self._halvings
+        buffer = softened(self.painter, self.target, sigma, self._limit, exact=exact, halvings=halvings)
+        self._halvings = 0
         self.target, self._glow, self._is_glow_alone = buffer.sharp, buffer.glow, buffer.is_glow_alone
 
     def soften_axes(self, across: float, down: float) -> None:

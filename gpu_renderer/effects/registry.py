@@ -79,6 +79,11 @@ class Effect(Declaration):
         del values, scene
         return 0.0
 
+    def halvings_before(self, values: EffectValues, scene: EffectScene) -> int:
+        """Return how often the size of the picture can be halved before the GPU form, which would halve it more often."""
+        del values, scene
+        return 0
+
     def offset_px(self, values: EffectValues, scene: EffectScene) -> tuple[float, float]:
         """Return the displacement of a soft effect's glow, output px."""
         del values, scene

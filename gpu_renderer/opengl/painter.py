@@ -51,10 +51,11 @@ _LARGE_PX = 512
 PARTS_MAX = INSTANCE_BYTES // 16
 _FRACTIONS = struct.Struct("4f").pack
 _PARTS: Layout = (("i_part", 4),)
-Blend = Literal["replace", "over", "add", "screen", "brightest"]
-"""Blend functions. `brightest`: colours add up, and the alpha is the larger one."""
+Blend = Literal["replace", "over", "under", "add", "screen", "brightest"]
+"""Blend functions. `under`: the target's content over what is drawn. `brightest`: colours add up, and the alpha is the larger one."""
 _FUNCTIONS: dict[str, tuple[int, ...]] = {
     "over": (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),
+    "under": (moderngl.ONE_MINUS_DST_ALPHA, moderngl.ONE),
     "add": (moderngl.ONE, moderngl.ONE),
     # out.rgb = S + D(1 - S); alpha source-over (compositing.md 3.1)
     "screen": (moderngl.ONE, moderngl.ONE_MINUS_SRC_COLOR, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA),

@@ -9,6 +9,8 @@
 //
 // SAMPLE_DEPTH: write the depth of each sample, see include/depth.glsl
 //
+// CELLS: a pixel of the target is a cell of u_cell frame pixels a side, and gets the mean of those of u_limit
+//
 // MODE, PRESERVE, BELOW, IN_PLACE: blend the content with the backdrop (include/combine.glsl); the result replaces the
 // backdrop
 //
@@ -29,6 +31,10 @@ out vec4 o_color;
 #endif
 
 uniform float u_opacity;
+#ifdef CELLS
+uniform float u_cell;
+uniform vec4 u_limit;
+#endif
 #if CONTENT == 1 || CONTENT == 2
 #ifdef GRADIENT
 #include "gradient.glsl"
@@ -66,9 +72,9 @@ uniform sampler2D u_mask;
 #include "sdf.glsl"
 #include "lights.glsl"
 
-vec4 content(vec2 unit) {
+vec4 content(vec2 unit, vec2 frame) {
 #if CONTENT == 1 || CONTENT == 2
-    float inside = u_hard > 0.5 ? 1.0 : edge(unit);
+    float inside = u_hard > 0.5 ? 1.0 : edge(unit, frame);
 #ifdef GRADIENT
     vec4 color = gradient(unit);
 #ifdef GAIN
@@ -83,7 +89,7 @@ vec4 content(vec2 unit) {
 #endif
     return vec4(color.rgb, color.a * inside);
 #elif CONTENT == 3
-    return graded(straight(texel_of(u_content, u_content_region, v_frame)));
+    return graded(straight(texel_of(u_content, u_content_region, frame)));
 #elif CONTENT == 5
 #ifdef IN_FLOAT
     float covered = between_texels(u_content, shown(unit)).a;
@@ -115,21 +121,39 @@ vec4 content(vec2 unit) {
 #endif
 }
 
-void main() {
-#ifdef SAMPLE_DEPTH
-    gl_FragDepth = sample_depth();
-#endif
-    vec2 unit = plane(v_frame);
-    vec4 color = content(unit);
+// The layer at a position: linear, straight.
+vec4 shaded(vec2 frame) {
+    vec2 unit = plane(frame);
+    vec4 color = content(unit, frame);
     color.rgb = lit(color.rgb, unit);
     color.a *= u_opacity;
 #ifdef MASK
     color.a *= texture(u_mask, unit).r;
 #endif
+    return color;
+}
+
+void main() {
+#ifdef SAMPLE_DEPTH
+    gl_FragDepth = sample_depth();
+#endif
+#ifdef CELLS
+    vec2 corner = u_cell * floor(v_frame);
+    vec4 sum = vec4(0.0);
+    for (float y = 0.5; y < u_cell; y++) {
+        for (float x = 0.5; x < u_cell; x++) {
+            vec2 frame = clamp(corner + vec2(x, y), u_limit.xy + 0.5, u_limit.xy + u_limit.zw - 0.5);
+            sum += premultiplied(shaded(frame)) * coverage(frame);
+        }
+    }
+    o_color = sum / (u_cell * u_cell);
+#else
+    vec4 color = shaded(v_frame);
 #ifdef MODE
     color.a *= coverage(v_frame);
     o_color = combined(color.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(color.rgb, 0.0, 1.0), color.a));
 #else
     o_color = premultiplied(color) * coverage(v_frame);
+#endif
 #endif
 }

@@ -17,6 +17,7 @@ from gpu_renderer.backends.gl import planes, quads
 from gpu_renderer.backends.gl.drawable import Drawable, GroupTarget, smooth
 from gpu_renderer.backends.gl.layer_glow import LayerGlow, at_home, draw_glow, glow_key, is_translatable
 from gpu_renderer.backends.gl.planes import ProjectedPlane
+from gpu_renderer.backends.gl.quads import Cells
 from gpu_renderer.cache.layers import LayerCache
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.vector.mesh import PlacedMesh, on_frame
@@ -179,17 +180,24 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if found is not None and found.is_alone:
             buffer = effects.only_glow(self._painter, found.glow)
             return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
-        target, paint_filter = self._painter.pool.take(region), self._contents.filter(step, self._scene)
-        baked = effects.needs_baking(step.layer)
-        feeds_effects = effects.is_resampled(step.layer.effects, after_baking=baked)
-        quads.draw_layer(self._painter, content, step, target, paint_filter, feeds_effects=feeds_effects)
+        stack, baked, where = (
+            step.layer.effects,
+            effects.needs_baking(step.layer),
+            bounds.effect_scene(layer, self.draw_map),
+        )
+        halvings = 0 if found is not None else effects.halvings_before(stack, where, after_baking=baked)
+        cells, paint_filter = Cells(halvings, region), self._contents.filter(step, self._scene)
+        target = self._painter.pool.take(cells.target_region)
+        feeds_effects = effects.is_resampled(stack, after_baking=baked)
+        quads.draw_layer(self._painter, content, step, target, paint_filter, feeds_effects=feeds_effects, cells=cells)
         if not has_passes(step.layer):
             return LayerBuffer(target)
         if found is not None:
             buffer = LayerBuffer(target, found.glow)
         else:
-            where, stack = bounds.effect_scene(layer, self.draw_map), step.layer.effects
-            buffer = effects.buffer_chain(self._painter, target, stack, where, after_baking=baked, in_place=True)
+            buffer = effects.buffer_chain(
+                self._painter, target, stack, where, after_baking=baked, in_place=True, halvings=halvings
+            )
         return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
 
     def _group(self, layer: Layer, group: DisplayList, cache_path: str) -> Target | None:

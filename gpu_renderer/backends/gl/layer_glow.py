@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import quad_of
+from gpu_renderer.backends.gl.quads import Cells
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import Layer
 from gpu_renderer.display_list.paint import Filter, Image, Shape, content_quad
@@ -90,18 +91,20 @@ def draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Fi
     step = layer.step
     a, b, _, c, d, *_ = step.placement.matrix
     home = replace(step, placement=replace(step.placement, matrix=(a, b, 0.0, c, d, 0.0, 0.0, 0.0, 1.0)))
-    target = painter.pool.take(_bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED))
-    quads.draw_layer(painter, content, home, target, filter)
+    region = _bounds(content, home.placement).grown(RIM_PX).snapped(_UNBOUNDED)
     box = Box(*matrix.extent(quad_of(content, home.placement)))
     scene = layer.scene
     where = EffectScene(
         _UNBOUNDED, box, content.width, content.height, output_scale=scene.view_scale, still_scale=scene.still_scale
     )
-    baked = effects.needs_baking(home.layer)
-    buffer = effects.buffer_chain(painter, target, home.layer.effects, where, after_baking=baked)
+    stack, baked = home.layer.effects, effects.needs_baking(home.layer)
+    cells = Cells(effects.halvings_before(stack, where, after_baking=baked), region)
+    target = painter.pool.take(cells.target_region)
+    quads.draw_layer(painter, content, home, target, filter, cells=cells)
+    buffer = effects.buffer_chain(painter, target, stack, where, after_baking=baked, halvings=cells.halvings)
     assert buffer.glow is not None, "soft effects make a glow"
     painter.pool.give_back(buffer.sharp)
-    offsets = effects.shadow_offsets(home.layer.effects, where, after_baking=baked)
+    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
     return LayerGlow(buffer.glow, buffer.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
 
 

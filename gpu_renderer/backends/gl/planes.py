@@ -17,7 +17,7 @@ import moderngl
 from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, Inputs, quad_of
-from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.backends.gl.quads import Cells, Style
 from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Draw, Scene
@@ -245,10 +245,14 @@ def flattened(
         plane_scales=lengths, layer_target=layer_target, layer_id=step.layer.id,
     )  # fmt: skip
     centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale_x, scale_y))
-    target = painter.pool.take(buffer)
-    quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, Style(filter=filter, is_smooth=False))
     baked = effects.needs_baking(step.layer)
-    drawn = effects.buffer_chain(painter, target, step.layer.effects, place, after_baking=baked, in_place=True)
+    halvings = effects.halvings_before(step.layer.effects, place, after_baking=baked)
+    cells = Cells(halvings, buffer)
+    target, style = painter.pool.take(cells.target_region), Style(filter=filter, is_smooth=False, cells=cells)
+    quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, style)
+    drawn = effects.buffer_chain(
+        painter, target, step.layer.effects, place, after_baking=baked, in_place=True, halvings=halvings
+    )
     size = buffer.width / scale_x, buffer.height / scale_y
     keeps_place = not effects.is_resampled(step.layer.effects, after_baking=baked)  # the effects only add a glow
     content_box = _share(buffer, own) if keeps_place else WHOLE

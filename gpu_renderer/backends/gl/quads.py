@@ -26,6 +26,7 @@ from gpu_renderer.content.raster import WHOLE
 from gpu_renderer.display_list import paint
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, PlacedQuad, Shape
+from gpu_renderer.effects.layer_buffer import cells
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
@@ -53,7 +54,7 @@ class Style:
 
     `is_smooth`: four samples a pixel instead of one. `feeds_effects`: filter images in full precision, because effects
     amplify small differences. `lighting`: inputs of the lights on a plane. `backdrop`: blend with the backdrop in the
-    shader and replace all pixels that the quad can touch.
+    shader and replace all pixels that the quad can touch. `cells`: the target is smaller than the frame px that it shows.
     """
 
     opacity: float = 1.0
@@ -63,9 +64,22 @@ class Style:
     feeds_effects: bool = False
     lighting: Inputs | None = None
     backdrop: Inputs | None = None
+    cells: Cells | None = None
 
 
 OVER = Style()
+
+
+class Cells(NamedTuple):
+    """A target whose pixels are cells of 2^halvings frame px a side. Each gets the mean of its frame px within `region`."""
+
+    halvings: int
+    region: Region
+
+    @property
+    def target_region(self) -> Region:
+        """Region of the target, in cells. A rim of one cell repeats the edge of the frame px, as `halved` does."""
+        return cells(self.region, self.halvings).grown(min(1, self.halvings))
 
 
 class Kind(NamedTuple):
@@ -141,10 +155,11 @@ def draw(
 
     `batch`: batch in which the quad can wait for later ones. `known`: its placement, if already computed.
     """
-    placed = sampled_on(shown, quad, into.region, is_smooth=style.is_smooth, known=known)
+    halvings, region = style.cells or Cells(0, into.region)
+    placed = sampled_on(shown, quad, region, is_smooth=style.is_smooth, known=known)
     if placed is None:
         return
-    whole = placed.quad.touched.intersection(into.region)
+    whole = placed.quad.touched.intersection(region)
     parts = shared((whole,) if rects is None else rects, whole)
     if not parts:
         return
@@ -152,7 +167,7 @@ def draw(
     set_filter(painter, placed.shown, waiting)
     packed = attributes(placed.shown, placed.quad.to_unit, style.opacity)
     shared_by = kind(painter, placed.shown, placed.samples, quad, into, style)
-    waiting.add(shared_by, [_rectangle(part) + packed for part in parts], whole)
+    waiting.add(shared_by, [_rectangle(Cells(halvings, part).target_region) + packed for part in parts], whole)
     if batch is None:
         waiting.flush()
 
@@ -166,16 +181,17 @@ def draw_layer(
     *,
     feeds_effects: bool = False,
     rects: Rects | None = None,
+    cells: Cells | None = None,
 ) -> None:
-    """Draw a layer's content into the target or parts of it, with one sample per pixel.
+    """Draw a layer's content into the target or parts of it, with one sample per frame pixel.
 
     With motion blur the result is the mean of all sub-frames (compositing.md 10).
     """
     if not step.samples:
-        style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects)
+        style = Style(step.opacity, filter, is_smooth=False, feeds_effects=feeds_effects, cells=cells)
         draw(painter, shown, quad_of(shown, step.placement), into, style, rects=rects)
     for sample in step.samples:
-        style = Style(sample.opacity / len(step.samples), filter, "add", is_smooth=False)
+        style = Style(sample.opacity / len(step.samples), filter, "add", is_smooth=False, cells=cells)
         draw(painter, shown, quad_of(shown, sample.placement), into, style, rects=rects)
 
 
@@ -222,7 +238,16 @@ def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: T
     by = style.filter
     textures = drawable.textures(painter, shown, by)
     uniforms = drawable.uniforms(shown, by)
+    is_halved = style.cells is not None and style.cells.halvings > 0
+    samples = max(samples, 1) if is_halved else samples  # the edge of a quad can cut a cell
     defines = _variant(shown, samples, quad, style)
+    if style.cells is not None and is_halved:
+        defines = {**defines, "CELLS": 1}
+        uniforms = {
+            **uniforms,
+            "u_cell": float(1 << style.cells.halvings),
+            "u_limit": tuple(map(float, style.cells.region)),
+        }
     for inputs in filter(None, (style.lighting, style.backdrop)):
         defines, textures = {**defines, **inputs.defines}, {**textures, **inputs.textures}
         uniforms = {**uniforms, **inputs.uniforms}
