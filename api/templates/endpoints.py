@@ -62,7 +62,7 @@ async def replace_template(
 
     The warnings name inputs that are gone, newly required or of another kind.
     """
-    former = await service.replaceable(state, caller, id)
+    former = await service.owned(state, caller, id)
     return await service.publish_version(work, state, caller, body, former)
 
 
@@ -77,7 +77,7 @@ async def replace_template_by_import(
 
     Renders that were accepted keep the former version. The warnings name inputs that are gone, newly required or of another kind.
     """
-    former = await service.replaceable(state, caller, id)
+    former = await service.owned(state, caller, id)
     async with received(request, caller.account.id, caller.limits.max_upload_bytes) as upload:
         return await service.import_bundle(work, state, caller, upload, former=former)
 

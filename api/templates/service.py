@@ -109,8 +109,8 @@ async def import_bundle(
     return _imported(*await _store(session, state, caller, draft, former), warnings)
 
 
-async def replaceable(state: AppState, caller: Caller, template_id: str) -> Template:
-    """Return the account's template, for the caller to replace. Raises NotFound."""
+async def owned(state: AppState, caller: Caller, template_id: str) -> Template:
+    """Return the account's template, without a session that stays open. Raises NotFound."""
     async with state.database.reading() as reading:
         row = await repository.owned(reading, caller.account.id, checked_id(template_id, "template"))
     return found(row, "template")

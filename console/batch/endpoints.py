@@ -16,9 +16,9 @@ from api.batches.schemas import BatchRequest
 from api.dependencies import AppStateOf, Origin, Work
 from api.renders.media import uploads_of
 from api.renders.rules import input_faults
+from api.templates import service as templates
 from console.batch.table import Row, Table, example, file_names, read_table, with_uploads
 from console.pages import leads_to, page
-from console.playground.endpoints import owned_template
 from console.playground.form import PREFIX, check_version, defaults_of, explained, idempotency_key, values_of
 from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
@@ -45,13 +45,13 @@ _LINES_MAX: Final = 20
 @router.get("")
 async def batch_page(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form for a table."""
-    return await _page(request, state, await owned_template(state, viewer, template_id), "")
+    return await _page(request, state, await templates.owned(state, viewer.caller, template_id), "")
 
 
 @router.get("/table.csv")
 async def example_table(viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return an example table with a column for each input and a row of the template's default values."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     text = example(fields_of(template), await defaults_of(state, template))
     headers = {"Content-Disposition": disposition(f"{plain_name(template.name) or 'Table'}.csv")}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
@@ -62,7 +62,7 @@ async def check(
     request: Request, viewer: ChangerOf, state: AppStateOf, template_id: str, table: Annotated[str, Form()] = ""
 ) -> Response:
     """Show the rows of a table with their faults. Render nothing."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     return await _checked_page(request, state, viewer, template, table)
 
 
@@ -72,7 +72,7 @@ async def render(
     table: Annotated[str, Form()] = "", once: Annotated[str, Form()] = "",
 ) -> Response:  # fmt: skip
     """Create a render for each row without faults."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     found = read_table(table, fields_of(template))
     if found.fault is not None:
         return await _page(request, state, template, table, found)
@@ -100,7 +100,7 @@ async def render(
 @router.get("/render")
 async def rendered(template_id: str, viewer: ViewerOf, state: AppStateOf) -> Response:
     """Redirect to the form. A reload after a table with faults requests this address."""
-    return RedirectResponse(f"/console/templates/{(await owned_template(state, viewer, template_id)).id}/batch", 303)
+    return RedirectResponse(f"/console/templates/{(await templates.owned(state, viewer.caller, template_id)).id}/batch", 303)
 
 
 def _values(template: Template, row: Row) -> dict[str, Any]:

@@ -116,7 +116,7 @@ async def replacement_page(
     request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str, upload_id: str, choice: ChoiceOf
 ) -> Response:
     """Show a composition of a checked upload as the next version of the template."""
-    former = await service.replaceable(state, viewer.caller, template_id)
+    former = await service.owned(state, viewer.caller, template_id)
     return await _show(request, viewer, state, upload_id, choice, former)
 
 
@@ -126,7 +126,7 @@ async def confirm_replacement(
     name: Annotated[str, Form()] = "",
 ) -> Response:  # fmt: skip
     """Replace the template by a checked upload, with the chosen inputs."""
-    former = await service.replaceable(state, viewer.caller, template_id)
+    former = await service.owned(state, viewer.caller, template_id)
     return await _confirm(request, viewer, state, work, upload_id, name, former)
 
 
@@ -135,7 +135,7 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
     account_id = viewer.account.id
     async with received(request, account_id, viewer.caller.limits.max_upload_bytes) as upload:
         check_upload(viewer, request, upload.fields)
-        former = None if template_id is None else await service.replaceable(state, viewer.caller, template_id)
+        former = None if template_id is None else await service.owned(state, viewer.caller, template_id)
         composition = "" if former is None else former.composition_id or ""
         found = await findings(state, account_id, upload.path, "", composition or None)
         if found.fault is not None:

@@ -16,11 +16,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from api.app_state import AppState, origin_of
 from api.assets import service as assets
 from api.dependencies import AppStateOf, Origin, Work
-from api.ids import checked_id, found
+from api.ids import checked_id
 from api.renders import service
 from api.renders.media import Uploads, uploads_of, with_upload_paths
 from api.renders.rules import faults_of
 from api.renders.schemas import RenderRequest
+from api.templates import service as templates
 from api.uploads import received
 from console.pages import leads_to, page
 from console.pictures import DRAFT, poster_time
@@ -42,7 +43,6 @@ from farm_core.audit.log import record_once
 from farm_core.errors import Conflict, FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, StillSubject, of_template, request_still
 from farm_core.stills.options import PIXELS_MAX, SIDE_MAX
-from farm_core.templates import repository
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
 
@@ -57,7 +57,7 @@ Faults = Sequence[tuple[str, str]]
 @router.get("/templates/{template_id}/playground")
 async def playground(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return the form. The address can contain values, so that links share them and the form works without scripts."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     given = values_of(template, request.query_params)
     faults = (await _faults_and_uploads(state, viewer, template, given, origin_of(request)))[0] if given else []
     entered = [(field, message) for field, message in faults if field in given]  # other inputs may be filled in later
@@ -75,7 +75,7 @@ async def preview_page(request: Request, viewer: ViewerOf, template_id: str) -> 
 @router.post("/templates/{template_id}/preview")
 async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return a frame with the form's values, and their faults in a header. The frame is free of charge."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     form = await request.form()
     return await _frame(request, state, viewer, template, form)
 
@@ -83,14 +83,14 @@ async def preview(request: Request, viewer: ViewerOf, state: AppStateOf, templat
 @router.get("/templates/{template_id}/preview.jpg")
 async def preview_picture(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Return a preview frame for browsers without scripts."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     return await _frame(request, state, viewer, template, request.query_params)
 
 
 @router.post("/templates/{template_id}/check")
 async def check(request: Request, viewer: ViewerOf, state: AppStateOf, template_id: str) -> Response:
     """Show the values' faults beside their fields, and the code for the render."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     form = await request.form()
     given, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     faults, _ = await _faults_and_uploads(state, viewer, template, given, origin_of(request))
@@ -103,7 +103,7 @@ async def render(
     request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, template_id: str
 ) -> Response:
     """Create the render, or show all faults."""
-    template = await owned_template(state, viewer, template_id)
+    template = await templates.owned(state, viewer.caller, template_id)
     form = await request.form()
     values, output = values_of(template, form), output_of(choices_of(template, state.settings.accepted_formats, form))
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": values, "output": output})
@@ -142,13 +142,6 @@ async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: W
         shown = (await shown_uploads(state, work, viewer.account.id, origin, [stored.url]))[stored.url]
         return JSONResponse({"url": stored.url, "name": shown.name, "picture": shown.picture})
     return page(request, "playground/upload.html", uploaded=stored, title="Upload a file")
-
-
-async def owned_template(state: AppState, viewer: Viewer, template_id: str) -> Template:
-    """Return the account's template. Raises NotFound."""
-    async with state.database.reading() as session:
-        row = await repository.owned(session, viewer.account.id, checked_id(template_id, "template"))
-    return found(row, "template")
 
 
 async def _faults_and_uploads(
