@@ -6,12 +6,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from farm_core.ids import new_id
 from farm_core.jobs.claims import ClaimedJob
@@ -19,7 +19,7 @@ from farm_core.sandbox import Refused
 from farm_core.storage.port import ObjectMissing
 from farm_core.threads import in_threads
 from motion.notices import Notice
-from motion.template import InputField, Target
+from motion.template import InputField
 from scheduler.dependencies import Dependencies
 from scheduler.group_commit import GroupCommit
 from scheduler.sandboxed_freeze import FreezeRequest, FreezeResult, freeze
@@ -117,14 +117,9 @@ class Freezer:
 
 def _request(waiting: _WaitingJob) -> FreezeRequest:
     return FreezeRequest(
-        fields=[{**_record(field), "target": _record(field.target)} for field in waiting.fields], values=waiting.values,
+        fields=[asdict(field) for field in waiting.fields], values=waiting.values,
         composition_id=waiting.job.composition_id, has_sound=waiting.job.has_sound,
     )  # fmt: skip
-
-
-def _record(value: InputField | Target) -> dict[str, Any]:
-    """Do the same as `dataclasses.asdict`, ten times as fast, without nested values."""
-    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def _document(result: FreezeResult, key: str, size: int) -> FrozenDocument:

@@ -50,7 +50,6 @@ IN_USE_MAX_BYTES = 512 << 20
 It holds two large photographs and more, or the largest possible picture.
 """
 CHARACTERS_MAX = 20_000
-_BOXES_MAX = 4096
 SOURCE_RECT_SUPERSAMPLE = 2.0
 
 
@@ -70,7 +69,6 @@ class Contents:
         self._media = media
         self._rasters: LruCache[Raster | None] = LruCache(kept_max_bytes, _raster_bytes, in_use_max_bytes)
         self._pixels: LruCache[Pixels] = LruCache(kept_max_bytes // 4, lambda pixels: pixels.nbytes)
-        self._boxes: LruCache[tuple[float, float]] = LruCache(_BOXES_MAX, lambda _: 1)
         self._faults: dict[str, None] = {}
 
     @property
@@ -93,9 +91,7 @@ class Contents:
     def box(self, source: Source) -> tuple[float, float]:
         """Return width and height of the layer box, px, or (0, 0) for a source that draws nothing."""
         if isinstance(source, TextSource):
-            return self._boxes.get(
-                source, lambda: self._if_finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
-            )
+            return self._if_finite(lambda: measured_box(self._bounded(source), self._fonts), (0.0, 0.0))
         if isinstance(source, (ShapeSource, ImageSource, VideoSource, SvgSource, CompositionSource, ParticleSource)):
             return source.width, source.height
         if isinstance(source, LightWash):

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Sequence
 
-from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
 from gpu_renderer.effects.passes import EffectChain, PointwisePass, RecordedPasses
 from gpu_renderer.effects.registry import Effect, find
 from gpu_renderer.effects.scene import EffectScene
-from gpu_renderer.effects.values import KEPT_MAX, EffectValues, Route, resolve
+from gpu_renderer.effects.values import EffectValues, Route, resolve
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -181,20 +180,12 @@ def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) 
     return bool(_passes(effects, after_baking))
 
 
-@cached_by_identity(KEPT_MAX)
-def _passes_of(effects: tuple[EffectSnapshot, ...], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
+def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
+    """Return the passes of a stack in order, each with its values."""
     found = ((find(entry.type), entry) for entry in effects)
     passes = [
         (effect, resolve(effect, entry))
         for effect, entry in found
         if effect is not None and (effect.route is Route.GPU_ONLY if after_baking else effect.route.is_spatial)
     ]
-    return tuple([(effect, values) for effect, values in passes if not effect.is_idle(values)])
-
-
-def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
-    """Return the passes of a stack in order, each with its values.
-
-    For a stack that does not change, return the same tuple in each frame.
-    """
-    return _passes_of(tuple(effects), after_baking)
+    return [(effect, values) for effect, values in passes if not effect.is_idle(values)]

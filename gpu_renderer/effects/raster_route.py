@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.content.raster import padding_for, raster_tier
 from gpu_renderer.effects.registry import Effect, find
-from gpu_renderer.effects.values import KEPT_MAX, Route, resolve
+from gpu_renderer.effects.values import Route, resolve
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
@@ -111,8 +110,7 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
     return Baking(min(scale, SIDE_MAX_PX / max(1.0, longest)), bleed, raster_tier(output_scale))
 
 
-@cached_by_identity(KEPT_MAX)
-def _needs_canvas(effects: tuple[EffectSnapshot, ...]) -> bool:
+def _needs_canvas(effects: Sequence[EffectSnapshot]) -> bool:
     """Return True if an effect has only a raster form, or if a mask limits it."""
     found = ((entry, find(entry.type)) for entry in effects)
     return any(entry.mask_id or (effect is not None and effect.route is Route.RASTER) for entry, effect in found)

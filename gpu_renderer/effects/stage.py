@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.registry import Effect, find
-from gpu_renderer.effects.values import KEPT_MAX, EffectValues, resolve
+from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
 
@@ -94,11 +93,6 @@ class ColorStage:
 
 def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
     """Return the matrix and table effects of a stack, merged in order, or None without any."""
-    return _color_stage(tuple(effects))
-
-
-@cached_by_identity(KEPT_MAX)
-def _color_stage(effects: tuple[EffectSnapshot, ...]) -> ColorStage | None:
     affine, table, found = IDENTITY, None, False
     for entry in effects:
         match find(entry.type):

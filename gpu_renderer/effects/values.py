@@ -11,7 +11,6 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-from gpu_renderer.cache.identity import cached_by_identity
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.color import Rgba, of_hex
 from gpu_renderer.opengl.programs import UniformValue
@@ -22,8 +21,6 @@ _PLAIN_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 _ANY_HEX = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\Z")
 FALLBACK_COLOR = "#808080"
 """Colour used for a text that cannot be parsed (effects.md 6)."""
-KEPT_MAX = 512
-"""Number of effects and stacks whose values are cached from frame to frame."""
 
 Defines = tuple[tuple[str, str], ...]
 """#defines of a shader, by name."""
@@ -253,7 +250,6 @@ class EffectValues:
         return holds(self.flag(key) if isinstance(bound, bool) else self.number(key), bound)
 
 
-@cached_by_identity(KEPT_MAX)
 def resolve(effect: Declaration, snapshot: EffectSnapshot) -> EffectValues:
     """Return an effect's values.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gpu_renderer.geometry.region import Rects, Region, around, shared
+from gpu_renderer.geometry.region import Rects, Region, around
 
 TILE_PX = 32
 """Side of a tile. Finer tiles hold fewer unchanged pixels; coarser tiles make fewer rectangles for every pass."""
@@ -50,24 +50,6 @@ class Damage:
         return tuple(part for part in parts if not part.is_empty)
 
 
-class DirtyRects:
-    """Dirty rectangles with a fast containment test."""
-
-    def __init__(self, rects: Rects) -> None:
-        self._rects = rects
-        self._bounds = around(rects)
-        self._rows = _full_tiles(rects, self._bounds) if len(rects) > 1 else []
-
-    def shared(self, region: Region) -> Rects:
-        """Return the pixels of the region inside the rectangles, or the region itself if all of it is inside."""
-        x, y, width, height = region
-        if self._rows and width > 0 and height > 0 and region.intersection(self._bounds) == region:
-            wanted = (1 << -(-(x + width) // TILE_PX)) - (1 << x // TILE_PX)
-            if all(row & wanted == wanted for row in self._rows[y // TILE_PX : -(-(y + height) // TILE_PX)]):
-                return (region,)  # a lookup of whole tiles decides
-        return shared(self._rects, region)
-
-
 def area(frame: Region, regions: Iterable[Region]) -> Damage:
     """Return the tiles of the frame that the regions touch."""
     rows = [0] * -(-frame.height // TILE_PX)
@@ -88,23 +70,6 @@ def whole(frame: Region) -> Damage:
 def nothing(frame: Region) -> Damage:
     """Return empty damage of the frame."""
     return area(frame, ())
-
-
-def _full_tiles(rects: Rects, bounds: Region) -> list[int]:
-    """Return the tiles whose part within the bounds lies in one rectangle: one bit per column for each row."""
-    rows = [0] * -(-bounds.bottom // TILE_PX)
-    for part in rects:
-        first, end = _inner(part.x, part.right, bounds.x, bounds.right)
-        tiles = (1 << end) - (1 << first) if first < end else 0
-        for row in range(*_inner(part.y, part.bottom, bounds.y, bounds.bottom)):
-            rows[row] |= tiles
-    return rows
-
-
-def _inner(start: int, end: int, low: int, high: int) -> tuple[int, int]:
-    """Return the range of tiles that lie between two pixels. At the bounds a range can extend beyond them."""
-    first = -(-start // TILE_PX) if start > low else start // TILE_PX
-    return first, end // TILE_PX if end < high else -(-end // TILE_PX)
 
 
 def _bands(rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:

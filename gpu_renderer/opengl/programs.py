@@ -90,21 +90,12 @@ class Programs:
         self._context = context
         self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str | Joined, str, shaders.Defines], Program] = {}
-        self._asked: dict[tuple[object, ...], Program] = {}
-        """Programs by the arguments of `get`."""
 
     def get(self, fragment: str | Joined, vertex: str = "fullscreen.vert", **defines: object) -> Program:
         """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError.
 
         The fragment can also be several files, joined to one shader.
         """
-        asked = (fragment, vertex, *defines.items())
-        found = self._asked.get(asked)
-        if found is None:
-            found = self._asked[asked] = self._made(fragment, vertex, defines)
-        return found
-
-    def _made(self, fragment: str | Joined, vertex: str, defines: Mapping[str, object]) -> Program:
         given = tuple(sorted((name, str(value)) for name, value in defines.items()))
         key = (fragment, vertex, given)
         if key not in self._programs:
@@ -128,7 +119,6 @@ class Programs:
         combined = list(filter(_is_combined, self._programs))
         if len(combined) >= COMBINED_PROGRAMS_MAX:
             del self._programs[combined[0]]
-            self._asked.clear()
 
 
 def _is_combined(key: tuple[str | Joined, str, shaders.Defines]) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_renderer.geometry import damage
-from gpu_renderer.geometry.region import Rects, Region, shared
+from gpu_renderer.geometry.region import Rects, Region
 
 FRAME = Region(0, 0, 500, 300)
 regions = st.builds(Region, st.integers(-50, 520), st.integers(-50, 320), st.integers(-5, 400), st.integers(-5, 300))
@@ -64,17 +64,3 @@ def test_the_whole_frame_is_one_rectangle_and_nothing_is_none() -> None:
     assert damage.whole(FRAME).rects() == (FRAME,)
     assert damage.nothing(FRAME).is_empty
     assert damage.nothing(FRAME).rects() == ()
-
-
-@given(st.lists(regions, max_size=8), regions)
-def test_tiled_parts_share_with_a_region_what_parts_do(marked: list[Region], asked: Region) -> None:
-    rects = damage.area(FRAME, marked).rects()
-    held = damage.DirtyRects(rects).shared(asked.intersection(FRAME))
-    assert np.array_equal(counted(held), counted(shared(rects, asked.intersection(FRAME))))
-
-
-@given(st.lists(regions, max_size=8), st.integers(0, 7))
-def test_tiled_parts_hold_what_was_marked_in_one_piece(marked: list[Region], number: int) -> None:
-    inside = [region.intersection(FRAME) for region in marked if not region.intersection(FRAME).is_empty]
-    for asked in inside[number : number + 1]:
-        assert damage.DirtyRects(damage.area(FRAME, marked).rects()).shared(asked) == (asked,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -123,16 +122,6 @@ def grading(shown: Drawable, filter: Filter) -> tuple[str, ...]:
         "TABLES": filter.table is not None and not is_shape,
     }
     return tuple([name for name, is_wanted in wanted.items() if is_wanted])
-
-
-def plain_variant(shown: Drawable, samples: int, quad: Matrix3) -> Mapping[str, object]:
-    """Return the defines of content without a filter."""
-    return _plain_variant(_content(shown), samples, matrix.is_affine(quad))
-
-
-@cache
-def _plain_variant(content: int, samples: int, is_affine: bool) -> Mapping[str, object]:
-    return {"SAMPLES": samples, "CONTENT": content} | ({} if is_affine else {"PROJECTIVE": 1})
 
 
 def _content(shown: Drawable) -> int:

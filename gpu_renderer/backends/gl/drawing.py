@@ -18,7 +18,6 @@ from gpu_renderer.display_list.paint import Filter, Image, Shape
 from gpu_renderer.effects import layer_buffer
 from gpu_renderer.geometry import color, matrix
 from gpu_renderer.geometry.color import Rgba
-from gpu_renderer.geometry.damage import DirtyRects
 from gpu_renderer.geometry.region import Rects, around, common, shared, without
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -64,7 +63,6 @@ class _Walk:
         self._list, self._scene = display_list, display_list.scene
         self._into, self._rects, self._cache_path, self._first = into, rects, cache_path, first
         self._buffers = drawing.buffers(display_list, cache_path)
-        self._dirty = DirtyRects(rects)
         self._is_opaque = routing.is_opaque(display_list, into.region)
         self._pending: Rects = ()
         """Parts to quantise before the next drawing in them. The display encoding quantises the rest."""
@@ -105,7 +103,7 @@ class _Walk:
                 quads.draw(self._painter, image, quad, self._into, style, rects=self._rects)
 
     def _draw(self, operation: Operation, cache_path: str) -> None:
-        rects = self._dirty.shared(operation.bounds)
+        rects = shared(self._rects, operation.bounds)
         if not rects:
             return
         if isinstance(operation, operations.BlendLayer):

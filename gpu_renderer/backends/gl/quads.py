@@ -81,6 +81,14 @@ class Cells(NamedTuple):
         """Region of the target, in cells. A rim of one cell repeats the edge of the frame px, as `halved` does."""
         return cells(self.region, self.halvings).grown(min(1, self.halvings))
 
+    @property
+    def inputs(self) -> Inputs | None:
+        """Inputs of the quad shader, or None for cells of one px."""
+        if not self.halvings:
+            return None
+        limits = {"u_cell": float(1 << self.halvings), "u_limit": tuple(map(float, self.region))}
+        return Inputs({"CELLS": 1}, uniforms=limits)
+
 
 class Kind(NamedTuple):
     """Properties that all quads of one draw call share."""
@@ -240,30 +248,15 @@ def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: T
     uniforms = drawable.uniforms(shown, by)
     is_halved = style.cells is not None and style.cells.halvings > 0
     samples = max(samples, 1) if is_halved else samples  # the edge of a quad can cut a cell
-    defines = _variant(shown, samples, quad, style)
-    if style.cells is not None and is_halved:
-        defines = {**defines, "CELLS": 1}
-        uniforms = {
-            **uniforms,
-            "u_cell": float(1 << style.cells.halvings),
-            "u_limit": tuple(map(float, style.cells.region)),
-        }
-    for inputs in filter(None, (style.lighting, style.backdrop)):
+    variant = drawable.defines(shown, by, quad, feeds_effects=style.feeds_effects)
+    defines: Mapping[str, object] = {"SAMPLES": samples, **variant}
+    for inputs in filter(None, (style.lighting, style.backdrop, style.cells and style.cells.inputs)):
         defines, textures = {**defines, **inputs.defines}, {**textures, **inputs.textures}
         uniforms = {**uniforms, **inputs.uniforms}
     is_covering = style.opacity == 1.0 and samples == 0 and isinstance(shown, Image)
     hides = is_covering and isinstance(shown, Image) and shown.is_opaque and by.mask is None
     blend = "replace" if style.blend == "over" and hides else style.blend
     return Kind(into, SHAPES if isinstance(shown, Shape) else PICTURES, defines, textures, blend, uniforms)
-
-
-def _variant(shown: Drawable, samples: int, quad: Matrix3, style: Style) -> Mapping[str, object]:
-    is_gradient = isinstance(shown, Shape) and isinstance(shown.fill, Gradient)
-    is_plain = style.filter is PLAIN and not (is_gradient or style.lighting)
-    if is_plain and not drawable.is_exact(shown, PLAIN, style.feeds_effects):
-        return drawable.plain_variant(shown, samples, quad)
-    found = drawable.defines(shown, style.filter, quad, feeds_effects=style.feeds_effects)
-    return {"SAMPLES": samples, **found}
 
 
 def attributes(shown: Drawable, to_unit: Matrix3, opacity: float) -> bytes:

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from gpu_renderer.effects import EffectValues, find, resolve
-from gpu_renderer.effects.values import KEPT_MAX, rgba
+from gpu_renderer.effects.values import rgba
 from motion.snapshot import EffectSnapshot, ParameterValue
 
 RED = (1.0, 0.0, 0.0, 1.0)
@@ -118,20 +118,6 @@ def test_points_that_are_no_pairs_of_numbers_are_dropped() -> None:
     assert values("curves", {"points": stored}).points("points") == [(0, 10), (255, 200)]
 
 
-def test_an_effect_that_stands_still_is_resolved_once() -> None:
-    effect, entry = find("blur"), EffectSnapshot("fx", "blur", (("amount", 9.0),))
-    assert effect is not None
-    assert resolve(effect, entry) is resolve(effect, entry)
-
-
 def test_equal_numbers_and_flags_of_two_effects_are_told_apart() -> None:
     assert values("blur", {"amount": 1}).number("amount") == 1
     assert values("blur", {"amount": True}).number("amount") == 0
-
-
-def test_any_number_of_effects_have_their_own_values() -> None:
-    effect = find("blur")
-    assert effect is not None
-    stacks = [EffectSnapshot("fx", "blur", (("amount", n / 10),)) for n in range(KEPT_MAX + 2)]
-    for _ in range(2):
-        assert [resolve(effect, entry).number("amount") for entry in stacks] == [n / 10 for n in range(KEPT_MAX + 2)]
