@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from gpu_renderer.content.media.bitmaps import data_url_bytes
 from gpu_renderer.content.media.sound_file import FileSound, decoded, stated_seconds
 from gpu_renderer.encode.profile import rate
 from gpu_renderer.errors import MediaUndecodable
+from motion.arrays import Floats
 from motion.errors import PropertyRefused
 from motion.evaluate.audio_analysis import BUCKETS, Envelope
 from motion.model.composition import Composition
@@ -37,7 +37,6 @@ _SLACK_SECONDS = 0.1
 """Margin that is decoded around the part that a voice plays, for interpolation."""
 
 ResolveMedia = Callable[[str], Path | None]
-Floats = npt.NDArray[np.float32]
 
 
 class JobSound:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from motion.arrays import Doubles
+
 Levels = npt.NDArray[np.uint8]
-Numbers = npt.NDArray[np.float64]
-Points = Numbers
+Points = Doubles
 """Canvas coordinates, shape (points, 2)."""
 Indices = npt.NDArray[np.int64]
 
@@ -69,7 +70,7 @@ def runs(loop: Points, count: int, share: float, shift: float) -> list[Points]:
     return [_piece(closed, reached, start, min(whole, share * slot)) for start in starts if share > 0]
 
 
-def _piece(closed: Points, reached: Numbers, start: float, length: float) -> Points:
+def _piece(closed: Points, reached: Doubles, start: float, length: float) -> Points:
     whole = float(reached[-1])
     start %= whole
     inner = np.concatenate([reached[1:], reached[1:] + whole])

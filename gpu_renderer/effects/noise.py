@@ -20,12 +20,12 @@ from gpu_renderer.effects.surface import Textures, Uniforms
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.programs import UniformValue
+from motion.arrays import Doubles
 from motion.formulas.noise import plane_hashes
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
 
-Doubles = npt.NDArray[np.float64]
 DOUBLE_BITS = 53
 KEY_FACTOR = 1442695040888963328
 """Factor of the seed in the keys of scattering hashes (effects.md 6)."""

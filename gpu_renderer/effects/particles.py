@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.registry import Effect, effect
@@ -19,9 +18,9 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import INSTANCE_BYTES, Blend, Instances
 from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
+from motion.arrays import Doubles
 from motion.formulas.noise import unit_hash, unit_hashes
 
-Numbers = npt.NDArray[np.float64]
 _PIECES: Layout = (("u_piece", 4), ("u_turn", 2))
 _MARKS: Layout = (("u_box", 4), ("u_mark", 4))
 _STARS: Layout = (*_MARKS, ("u_under", 2))
@@ -160,7 +159,7 @@ def _count(values: EffectValues, most: float) -> int:
     return min(MARKS_MAX, math.floor(values.fraction("amount") * max(1.0, most) + 0.5))
 
 
-def _hashes(values: EffectValues, count: int) -> Callable[[float], Numbers]:
+def _hashes(values: EffectValues, count: int) -> Callable[[float], Doubles]:
     """Return a function from a salt to the hashes of marks 0 to `count` - 1, 0..1."""
     index, seed = np.arange(count, dtype=np.float64), math.floor(values.number("seed"))
     return lambda salt: unit_hashes(index - 1, seed + salt - 1)
@@ -170,12 +169,12 @@ def _tinted(values: EffectValues, key: str) -> dict[str, UniformValue]:
     return {"u_tint": values.color(key)}
 
 
-def _boxes(places: Numbers, radii: Numbers) -> Numbers:
+def _boxes(places: Doubles, radii: Doubles) -> Doubles:
     """Return the boxes of whole pixels around circles: left, top, right, bottom, shape (places, 4)."""
     return np.column_stack([np.floor(places - radii[:, None]), np.ceil(places + radii[:, None]) + 1])
 
 
-def _streak_marks(heads: Numbers, direction: Numbers, length: float, opacity: float) -> Numbers:
+def _streak_marks(heads: Doubles, direction: Doubles, length: float, opacity: float) -> Doubles:
     """Return the marks of streaks that begin at `heads`, in the layout _STREAKS, MARK_STEPS steps each.
 
     `length`: steps of 1 px.
@@ -189,13 +188,13 @@ def _streak_marks(heads: Numbers, direction: Numbers, length: float, opacity: fl
     return np.column_stack([ends.min(axis=1), ends.max(axis=1) + 1, marks, spans])
 
 
-def _mix_discs(canvas: Canvas, discs: Numbers, uniforms: dict[str, UniformValue]) -> None:
+def _mix_discs(canvas: Canvas, discs: Doubles, uniforms: dict[str, UniformValue]) -> None:
     """Mix soft discs of one colour over the canvas. `discs`: x, y, radius and opacity of each, shape (discs, 4)."""
     marks = np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs])
     _mix(canvas, "effects/baked/disc.frag", _MARKS, marks, uniforms)
 
 
-def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Numbers, uniforms: dict[str, UniformValue]) -> None:
+def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Doubles, uniforms: dict[str, UniformValue]) -> None:
     """Mix marks over the canvas. `marks`: a row for each mark, with the numbers of the layout, its box first.
 
     Mixing straight colours by a share equals source-over of premultiplied colours.
@@ -208,7 +207,7 @@ def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Numbers, uniforms: 
     canvas.apply("effects/baked/marked.frag", spent={"u_marks": over})
 
 
-def _around(boxes: Numbers) -> Region:
+def _around(boxes: Doubles) -> Region:
     """Return the smallest region that contains all boxes."""
     if not len(boxes):
         return Region(0, 0, 0, 0)
@@ -217,7 +216,7 @@ def _around(boxes: Numbers) -> Region:
     return Region(left, top, right - left, bottom - top)
 
 
-def _trajectories(canvas: Canvas, values: EffectValues, index: Numbers, middles: Numbers) -> tuple[Numbers, Numbers]:
+def _trajectories(canvas: Canvas, values: EffectValues, index: Doubles, middles: Doubles) -> tuple[Doubles, Doubles]:
     """Return the current centres of pieces, shape (pieces, 2), and their rotations, radians.
 
     `middles`: their first centres.
@@ -243,7 +242,7 @@ def _draw_instances(
     canvas: Canvas,
     shader: str,
     layout: Layout,
-    attributes: Numbers,
+    attributes: Doubles,
     into: Target,
     blend: Blend,
     uniforms: dict[str, UniformValue],

@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
+from motion.arrays import Floats
 
 Pixels = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.uint16]
 """Patterns of half floats."""
 Taps = tuple[Floats, npt.NDArray[np.int32]]

@@ -6,12 +6,11 @@ import math
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from motion.arrays import Doubles
 from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 
-Array = NDArray[np.float64]
 _SIDE_MAX_PX = 16_384.0
 """Largest side of a composition: what a stroke paints beyond it is cut off."""
 
@@ -28,7 +27,7 @@ def crossings(layer: Layer) -> float:
     return (length + joins) / max(float(np.ptp(np.concatenate(found), axis=0).max()) + size, 1.0)
 
 
-def lines(layer: Layer) -> list[Array]:
+def lines(layer: Layer) -> list[Doubles]:
     """Return the points of each brush stroke, shape (points, 2), px."""
     strokes = layer.content.brush_strokes if isinstance(layer.content, ShapeContent) else ()
     return [np.array(stroke.points, dtype=np.float64) for stroke in strokes if stroke.points]

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from motion.arrays import Doubles
 from motion.budgets import brushes
 from motion.budgets.crossings import SEGMENTS_MIN, estimated_crossings
 from motion.formulas.outline_growth import DataPoint
@@ -16,7 +16,6 @@ from motion.model.content import ShapeContent
 from motion.model.layer import Layer
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
 
-Array = NDArray[np.float64]
 Points = Sequence[PathPoint | MaskPoint | DataPoint]
 
 
@@ -88,23 +87,23 @@ def _self_crossings(contours: Sequence[Points]) -> int:
     return estimated_crossings(np.concatenate([_steps(_polygon(curves(contour))) for contour in contours if contour]))
 
 
-def curves(outline: Points) -> Array:
+def curves(outline: Points) -> Doubles:
     """Return each vertex with its incoming and outgoing handle, as an array of shape (points, 3, 2), px."""
     points = np.array([point[:6] for point in outline], dtype=np.float64).reshape(-1, 3, 2)
     return np.where(np.isnan(points), points[:, :1], points)  # a handle that is None lies on the vertex
 
 
-def _polygon(drawn: Array) -> Array:
+def _polygon(drawn: Doubles) -> Doubles:
     """Return the points of the control polygon of `curves`, closed: shape (3 * vertices + 1, 2), px."""
     vertices, arriving, leaving = drawn[:, 0], drawn[:, 1], drawn[:, 2]
     following = np.stack([vertices, leaving, np.roll(arriving, -1, axis=0)], axis=1).reshape(-1, 2)
     return np.concatenate([following, vertices[:1]])
 
 
-def _steps(line: Array) -> Array:
+def _steps(line: Doubles) -> Doubles:
     """Return the segments of a line through points: shape (points - 1, 2, 2)."""
     return np.stack([line[:-1], line[1:]], axis=1)
 
 
-def _length(line: Array) -> float:
+def _length(line: Doubles) -> float:
     return float(np.hypot(*np.diff(line, axis=0).T).sum())

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from motion.arrays import Doubles
 
 _WORD = 0xFFFFFFFF
 _P1 = 374761393.0
@@ -71,7 +71,7 @@ def unit_hash(a: float, b: float) -> float:
     return _scramble((_signed(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2) / _SCALE
 
 
-def unit_hashes(a: Array, b: float) -> Array:
+def unit_hashes(a: Doubles, b: float) -> Doubles:
     """`unit_hash` of many numbers at once."""
     return _scrambled((_signed_words(a) + 1.0) * _P1 + (_signed(b) + 1.0) * _P2)
 
@@ -90,7 +90,7 @@ def permutation(count: int, seed: float) -> tuple[int, ...]:
     return tuple(order)
 
 
-def unit_wiggles(q: Array, time: float, channel: int) -> Array:
+def unit_wiggles(q: Doubles, time: float, channel: int) -> Doubles:
     """Return the value noise of text selectors at many places, 0..1, between whole times."""
     cell = math.floor(time)
     word = _signed_words(q * _P4 + 40503.0 * channel)
@@ -127,36 +127,36 @@ def _fraction(x: float) -> float:
     return x - math.floor(x)
 
 
-def clone_hashes(i: Array, salt: int, seed: float) -> Array:
+def clone_hashes(i: Doubles, salt: int, seed: float) -> Doubles:
     """`clone_hash` of many numbers at once."""
     return _scrambled(i * _P1 + salt * _P2 + seed * _P3)
 
 
-def plane_hashes(a: Array, b: Array) -> Array:
+def plane_hashes(a: Doubles, b: Doubles) -> Doubles:
     """Return the hash of raster effects, 0..1, of any whole numbers (effects.md 6, h2); the arrays are broadcast."""
     return _scrambled(a * _P1 + b * _P2)
 
 
-def lattices(i: Array, k: float, seed: float, channel: int) -> Array:
+def lattices(i: Doubles, k: float, seed: float, channel: int) -> Doubles:
     """Return the noise of path operators at an integer time, -1..1."""
     return _scrambled((i + 1.0) * _P1 + k * _P2 + seed * _P3 + channel * _P4) * 2.0 - 1.0
 
 
-def _scrambled(x: Array) -> Array:
+def _scrambled(x: Doubles) -> Doubles:
     word = _words(x)
     second = _words(_as_signed_words(word ^ (word >> 13)) * _MIX)
     return np.asarray((second ^ (second >> 16)) / _SCALE)
 
 
-def _signed_words(x: Array) -> Array:
+def _signed_words(x: Doubles) -> Doubles:
     return _as_signed_words(_words(x))
 
 
-def _as_signed_words(word: npt.NDArray[np.int64]) -> Array:
+def _as_signed_words(word: npt.NDArray[np.int64]) -> Doubles:
     return np.where(word >= 1 << 31, word - (1 << 32), word).astype(np.float64)
 
 
-def _words(x: Array) -> npt.NDArray[np.int64]:
+def _words(x: Doubles) -> npt.NDArray[np.int64]:
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.nan_to_num(x, posinf=0.0, neginf=0.0)
         return np.asarray(np.fmod(finite, _SCALE).astype(np.int64) & _WORD)

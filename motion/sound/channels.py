@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from motion.arrays import Floats
 
 CENTRE = 0.7071
-Floats = npt.NDArray[np.float32]
 
 
 def at_most_stereo(samples: Floats) -> Floats:

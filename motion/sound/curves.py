@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
+
+from motion.arrays import Doubles
 
 POINT_SECONDS: Final = 0.02
 """Distance of control points (format/audio.md 2.5)."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +22,7 @@ class Curve:
     One value: constant.
     """
 
-    values: Floats
+    values: Doubles
     seconds: float = 0.0
     """Time of the last value."""
 
@@ -32,16 +31,16 @@ class Curve:
         """True if it never changes."""
         return len(self.values) == 1
 
-    def at(self, times: Floats) -> Floats:
+    def at(self, times: Doubles) -> Doubles:
         """Return the values at times in seconds from the voice's start."""
         if self.is_constant:
             return np.full(len(times), self.values[0])
-        found: Floats = np.asarray(np.interp(times, self._times, self.values), np.float64)
+        found: Doubles = np.asarray(np.interp(times, self._times, self.values), np.float64)
         return found
 
     @property
-    def _times(self) -> Floats:
-        times: Floats = np.arange(len(self.values), dtype=np.float64) * POINT_SECONDS
+    def _times(self) -> Doubles:
+        times: Doubles = np.arange(len(self.values), dtype=np.float64) * POINT_SECONDS
         times[-1] = self.seconds
         return times
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from motion.sound.curves import Floats
+from motion.arrays import Doubles
 from motion.sound.voice import Samples, Sound
 
 TAPS: Final = 32
@@ -24,7 +24,7 @@ def read_exact(sound: Sound, first: int, count: int, *, backwards: bool = False)
     return found[::-1] if backwards else found
 
 
-def read_at(sound: Sound, positions: Floats, rate: float) -> Samples:
+def read_at(sound: Sound, positions: Doubles, rate: float) -> Samples:
     """Return the sound at positions in sample frames. Above `rate` 1, the distance of the positions, it is low-passed first."""
     found = np.empty((len(positions), sound.channels))
     for start in range(0, len(positions), _ROWS):
@@ -32,7 +32,7 @@ def read_at(sound: Sound, positions: Floats, rate: float) -> Samples:
     return found
 
 
-def _interpolated(sound: Sound, positions: Floats, widening: float) -> Samples:
+def _interpolated(sound: Sound, positions: Doubles, widening: float) -> Samples:
     half = round(TAPS / 2 * widening)
     centres = np.floor(positions).astype(np.int64)
     low, high = int(centres.min()) - half + 1, int(centres.max()) + half + 1

@@ -22,12 +22,12 @@ from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import FilterTaps
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
+from motion.arrays import Floats
 
 FILTERS_MAX = 16
 SHARES = 256
 _CODES = 256
 
-Floats = npt.NDArray[np.float32]
 _LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
 
 

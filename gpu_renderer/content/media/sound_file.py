@@ -9,10 +9,10 @@ from typing import BinaryIO, Final
 
 import av
 import numpy as np
-import numpy.typing as npt
 
 from gpu_renderer.content.media.video_file import opened
 from gpu_renderer.errors import DiskNearlyFull, is_of_machine
+from motion.arrays import Floats
 from motion.sound.channels import at_most_stereo
 from motion.sound.voice import RATE, Pause, Samples, no_pause
 
@@ -30,7 +30,6 @@ RESERVE_BYTES: Final = 1_000_000_000
 _SAMPLE_BYTES: Final = 4
 BLOCK_BYTES: Final = 512
 """Unit of `st_blocks`, which does not count holes."""
-Floats = npt.NDArray[np.float32]
 
 
 class FileSound:

@@ -18,6 +18,7 @@ from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.content.vector.blur import SIGMA_SIDES_MAX, blurred, filter_margin
 from gpu_renderer.content.vector.outline import add_run, fill
 from gpu_renderer.content.vector.surface import Pixels, coverage, fitting_scale, image
+from motion.arrays import Doubles, Floats
 from motion.snapshot import MaskPath, MaskPoint, PathPoint
 from motion.timing import round_half_up
 
@@ -40,9 +41,6 @@ _ROUNDING = 1e-6
 """Share of a distance within which samples count as equally far: squares are compared in 32 bits."""
 _HARD = 128
 _FAR = np.float32(1e6)
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
 
 
 class MaskRaster(NamedTuple):

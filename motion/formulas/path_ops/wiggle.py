@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from motion.arrays import Doubles
 from motion.formulas import noise
-from motion.formulas.noise import Array
 from motion.formulas.outline import Polyline
 from motion.formulas.path_ops.points import edges
 from motion.formulas.path_ops.stored import PathOperator
 
 Lines = tuple[Polyline, ...]
-Shake = Callable[[int], Array]
+Shake = Callable[[int], Doubles]
 """Function from a channel to its noise at every index, -1..1, mixed with noise that is common to all indices."""
 
 
@@ -54,7 +54,7 @@ def _shake(operator: PathOperator, count: int, time_seconds: float) -> Shake:
     m = noise.smoothstep(phase - k)
     indices = np.arange(-1.0, count)  # -1 is what all indices share
 
-    def shake(channel: int) -> Array:
+    def shake(channel: int) -> Doubles:
         low = noise.lattices(indices, k, operator.seed, channel)
         found = low + (noise.lattices(indices, k + 1, operator.seed, channel) - low) * m
         return np.asarray(found[1:] + (found[0] - found[1:]) * operator.correlation / 100.0)
@@ -77,7 +77,7 @@ def _roughened(operator: PathOperator, line: Polyline, time_seconds: float) -> P
     return line._replace(points=tuple((x, y) for x, y in moved.tolist()))
 
 
-def _subdivided(line: Polyline, steps: int) -> Array:
+def _subdivided(line: Polyline, steps: int) -> Doubles:
     """Return the points of every edge at even fractions: shape (points, 2). An open run keeps its last point."""
     pairs = np.array([*edges(line)], dtype=np.float64).reshape(-1, 2, 2)
     shares = (np.arange(steps) / steps)[None, :, None]

@@ -9,11 +9,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from motion.arrays import Doubles
+
 Indices = npt.NDArray[np.int64]
 
 
-def grid(width: float, height: float, density: int) -> Array:
+def grid(width: float, height: float, density: int) -> Doubles:
     """Vertices in rows from the top left, centred."""
     x, y = (np.linspace(-extent / 2.0, extent / 2.0, density + 1) for extent in (width, height))
     return np.stack([np.tile(x, density + 1), np.repeat(y, density + 1)], axis=1)
@@ -36,18 +37,18 @@ def edges(density: int) -> tuple[Indices, Indices]:
     return both[:, 0], both[:, 1]
 
 
-def nearest(rest: Array, x: float, y: float) -> int:
+def nearest(rest: Doubles, x: float, y: float) -> int:
     """Return the vertex that lies nearest to a point."""
     return int(np.hypot(*(rest - (x, y)).T).argmin())
 
 
-def mixed(copies: Sequence[Array], weights: Sequence[Array]) -> Array:
+def mixed(copies: Sequence[Doubles], weights: Sequence[Doubles]) -> Doubles:
     """Return the weighted mean of several copies of the vertices."""
     total = np.sum(weights, axis=0)
     return np.asarray(sum(copy * (weight / total)[:, None] for copy, weight in zip(copies, weights, strict=True)))
 
 
-def turn(angle: float) -> Array:
+def turn(angle: float) -> Doubles:
     """Return the 2 x 2 rotation by an angle in radians, clockwise on screen."""
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s], [s, c]])

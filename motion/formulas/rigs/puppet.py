@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from motion.formulas.rigs.geometry import Array, Indices, edges, grid, mixed, nearest, triangles, turn
+from motion.arrays import Doubles
+from motion.formulas.rigs.geometry import Indices, edges, grid, mixed, nearest, triangles, turn
 from motion.stored import finite
 
 SOLVER_STEPS = 4
@@ -57,8 +58,8 @@ def animated_pin(
 
 
 def pinned(
-    pins: Sequence[Pin], rest: Array, density: int, *, is_rigid: bool, rotation_limit: float | None = None
-) -> Array:
+    pins: Sequence[Pin], rest: Doubles, density: int, *, is_rigid: bool, rotation_limit: float | None = None
+) -> Doubles:
     """Return the vertices moved by the pins: blended, and relaxed to be as rigid as possible where `is_rigid`.
 
     No vertex turns beyond the limit in degrees while it is relaxed.
@@ -76,7 +77,7 @@ def pinned(
     return _solver(width, height, density, fixed).relax(rest, blended, targets, pins_of_mesh, rotation_limit)
 
 
-def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
+def _blended(pins: Sequence[Pin], rest: Doubles, weights: Doubles) -> Doubles:
     """Return the mixture of the meshes that each pin alone makes. `weights` has a row for each pin."""
     moved = [
         pin.scale * (rest - (pin.x, pin.y)) @ turn(math.radians(pin.rotation)).T + (pin.to_x, pin.to_y) for pin in pins
@@ -85,7 +86,7 @@ def _blended(pins: Sequence[Pin], rest: Array, weights: Array) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _heat(density: int, sources: tuple[int, ...]) -> Array:
+def _heat(density: int, sources: tuple[int, ...]) -> Doubles:
     """Return the heat of every vertex from each source alone: a row for each source.
 
     In every step a vertex takes the mean of its neighbours, whatever their distance; sources keep their own heat. The
@@ -105,7 +106,7 @@ def _heat(density: int, sources: tuple[int, ...]) -> Array:
 class _Solver:
     """As-rigid-as-possible deformation of one mesh with fixed vertices (Sorkine and Alexa 2007)."""
 
-    def __init__(self, rest: Array, triangles: Sequence[tuple[int, int, int]], fixed: tuple[int, ...]) -> None:
+    def __init__(self, rest: Doubles, triangles: Sequence[tuple[int, int, int]], fixed: tuple[int, ...]) -> None:
         weights = _cotangents(rest, triangles)
         self._from, self._to = np.nonzero(weights)
         self._weight = weights[self._from, self._to][:, None]
@@ -116,8 +117,8 @@ class _Solver:
         self._inverse = np.linalg.inv(laplacian[np.ix_(self._free, self._free)])
 
     def relax(
-        self, rest: Array, start: Array, targets: Array, pins: Sequence[Pin], rotation_limit: float | None
-    ) -> Array:
+        self, rest: Doubles, start: Doubles, targets: Doubles, pins: Sequence[Pin], rotation_limit: float | None
+    ) -> Doubles:
         """Return the vertices after some steps from `start`. Fixed vertices are at their targets and turn like their
         pins.
         """
@@ -132,7 +133,7 @@ class _Solver:
             moved[self._free] = self._inverse @ (pull[self._free] - self._coupling @ targets)
         return moved
 
-    def _turns(self, sides: Array, moved: Array, rotation_limit: float | None) -> Array:
+    def _turns(self, sides: Doubles, moved: Doubles, rotation_limit: float | None) -> Doubles:
         """Return the cosine and sine of the turn that fits the edges of every vertex best."""
         turned = moved[self._to] - moved[self._from]
         cosine, sine = np.zeros(len(moved)), np.zeros(len(moved))
@@ -145,7 +146,7 @@ class _Solver:
             angle = np.clip(angle, -limit, limit)
         return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
-    def _pull(self, sides: Array, turns: Array) -> Array:
+    def _pull(self, sides: Doubles, turns: Doubles) -> Doubles:
         """Return the right side of the system: every edge, rotated by the mean turn of its two ends."""
         c, s = ((turns[self._from] + turns[self._to]) / 2.0).T
         wanted = np.stack([c * sides[:, 0] - s * sides[:, 1], s * sides[:, 0] + c * sides[:, 1]], axis=1)
@@ -159,7 +160,7 @@ def _solver(width: float, height: float, density: int, fixed: tuple[int, ...]) -
     return _Solver(grid(width, height, density), triangles(density), fixed)
 
 
-def _cotangents(rest: Array, triangles: Sequence[tuple[int, int, int]]) -> Array:
+def _cotangents(rest: Doubles, triangles: Sequence[tuple[int, int, int]]) -> Doubles:
     """Symmetric edge weights: half the cotangent of every angle that faces the edge."""
     weights = np.zeros((len(rest), len(rest)))
     corners = np.array(triangles)

@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from motion.formulas.rigs.geometry import Array, edges, grid, mixed, turn
+from motion.arrays import Doubles
+from motion.formulas.rigs.geometry import edges, grid, mixed, turn
 from motion.stored import finite
 
 INFLUENCE_PX = 100.0
@@ -89,10 +90,10 @@ def boned(
     bones: Sequence[Bone],
     goals: Sequence[Goal],
     values: Mapping[str, float],
-    rest: Array,
+    rest: Doubles,
     density: int,
-    moved: Array,
-) -> Array:
+    moved: Doubles,
+) -> Doubles:
     """Return the vertices moved by the bones, weighted by the inverse square of the distance to each bone along the
     mesh at rest.
     """
@@ -116,7 +117,9 @@ def boned(
 
 
 @lru_cache(maxsize=16)
-def _weights(width: float, height: float, density: int, bones: tuple[tuple[float, float, float, float], ...]) -> Array:
+def _weights(
+    width: float, height: float, density: int, bones: tuple[tuple[float, float, float, float], ...]
+) -> Doubles:
     """Return the weight of each bone, given by its ends, for every vertex: a row for each bone.
 
     A vertex out of every bone's range follows the nearest alone.
@@ -127,7 +130,7 @@ def _weights(width: float, height: float, density: int, bones: tuple[tuple[float
     return np.where(ways.min(axis=0) <= INFLUENCE_PX, weights, ways == ways.min(axis=0))
 
 
-def _ways(rest: Array, density: int, head: Array, tail: Array) -> Array:
+def _ways(rest: Doubles, density: int, head: Doubles, tail: Doubles) -> Doubles:
     """Return the shortest way to a bone from every vertex: straight if the bone is near, else along the triangles'
     edges.
     """
@@ -184,7 +187,7 @@ def _reaching(bones: list[Bone], goal: Goal) -> list[Bone]:
     return _turned(bones, at, turn)
 
 
-def _elbow(root: Array, joint: Array, tip: Array, goal: Goal) -> Array:
+def _elbow(root: Doubles, joint: Doubles, tip: Doubles, goal: Goal) -> Doubles:
     """Return the joint of two bones by the law of cosines, on the side of the pole, or on its present side without a
     pole.
     """
@@ -203,25 +206,25 @@ def _turned(bones: list[Bone], at: int, angle: float) -> list[Bone]:
     return [*bones[:at], turned, *bones[at + 1 :]]
 
 
-def _tip(bones: Sequence[Bone], at: int) -> Array:
+def _tip(bones: Sequence[Bone], at: int) -> Doubles:
     world = _worlds(bones)[at]
     return world[:2, :2] @ (bones[at].length, 0.0) + world[:2, 2]
 
 
-def _angle(vector: Array) -> float:
+def _angle(vector: Doubles) -> float:
     return math.atan2(float(vector[1]), float(vector[0]))
 
 
-def _cross(a: Array, b: Array) -> float:
+def _cross(a: Doubles, b: Doubles) -> float:
     return float(a[0] * b[1] - a[1] * b[0])
 
 
-def _worlds(bones: Sequence[Bone]) -> list[Array]:
+def _worlds(bones: Sequence[Bone]) -> list[Doubles]:
     """Return the matrix of every bone; parents are counted from the root."""
     by_id = {bone.id: bone for bone in bones}
-    worlds: dict[str, Array] = {}
+    worlds: dict[str, Doubles] = {}
 
-    def world(bone: Bone) -> Array:
+    def world(bone: Bone) -> Doubles:
         if bone.id not in worlds:
             parent = by_id.get(bone.parent_id or "")
             worlds[bone.id] = _local(bone) if parent is None else world(parent) @ _local(bone)
@@ -230,14 +233,14 @@ def _worlds(bones: Sequence[Bone]) -> list[Array]:
     return [world(bone) for bone in bones]
 
 
-def _local(bone: Bone) -> Array:
+def _local(bone: Bone) -> Doubles:
     matrix = np.eye(3)
     matrix[:2, :2] = turn(bone.rotation) @ np.diag([bone.scale_x, bone.scale_y])
     matrix[:2, 2] = bone.x, bone.y
     return matrix
 
 
-def _distances(points: Array, head: Array, tail: Array) -> Array:
+def _distances(points: Doubles, head: Doubles, tail: Doubles) -> Doubles:
     along = tail - head
     square = float(along @ along)
     u = np.clip((points - head) @ along / square, 0.0, 1.0) if square > 0.0 else np.zeros(len(points))

@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from motion.sound.curves import Curve, Floats
+from motion.arrays import Doubles
+from motion.sound.curves import Curve
 from motion.sound.effects.modulation import share
 from motion.sound.effects.oscillators import Oscillator
 from motion.sound.voice import RATE, AudioEffect, Samples
@@ -24,7 +25,7 @@ class _Line:
         self._feedback, self._loops = feedback, bool(np.any(feedback.values))
         self._past = np.zeros((0, 0))
 
-    def run(self, samples: Samples, delays: Floats, times: Floats) -> Samples:
+    def run(self, samples: Samples, delays: Doubles, times: Doubles) -> Samples:
         """Return the delayed samples; `delays` in sample frames, `times` in seconds of the voice, both for each sample frame."""
         if self._past.shape[1] != samples.shape[1]:
             self._past = np.zeros((self._size, samples.shape[1]))
@@ -80,12 +81,12 @@ class FlangeChorus:
         return _mixed(samples, wet, self._mix, times)
 
 
-def _mixed(dry: Samples, wet: Samples, mix: Curve, times: Floats) -> Samples:
+def _mixed(dry: Samples, wet: Samples, mix: Curve, times: Doubles) -> Samples:
     m = mix.at(times)[:, None]
     return (1 - m) * dry + m * wet
 
 
-def _between(line: Samples, positions: Floats) -> Samples:
+def _between(line: Samples, positions: Doubles) -> Samples:
     """Return the line at positions between its sample frames."""
     lower = np.floor(positions).astype(np.int64)
     part = (positions - lower)[:, None]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from motion.sound.curves import Floats
+from motion.arrays import Doubles
 from motion.sound.voice import RATE, AudioEffect, Samples
 
 BASS_HZ: Final = 320.0
@@ -163,12 +163,12 @@ class _Chunks:
             powers.append(step @ powers[-1])
         response = [c.b0, *((power @ entry)[0] for power in powers[: _CHUNK - 1])]
         lags = np.arange(_CHUNK)[:, None] - np.arange(_CHUNK)[None, :]
-        self._from_input: Floats = np.where(lags >= 0, np.array(response)[np.maximum(lags, 0)], 0.0)
-        self._from_state: Floats = np.array([power[0] for power in powers[:_CHUNK]])
-        self._into_state: Floats = np.array([power @ entry for power in reversed(powers[:_CHUNK])]).T
-        self._across: Floats = powers[_CHUNK]
+        self._from_input: Doubles = np.where(lags >= 0, np.array(response)[np.maximum(lags, 0)], 0.0)
+        self._from_state: Doubles = np.array([power[0] for power in powers[:_CHUNK]])
+        self._into_state: Doubles = np.array([power @ entry for power in reversed(powers[:_CHUNK])]).T
+        self._across: Doubles = powers[_CHUNK]
 
-    def run(self, samples: Samples, state: Floats) -> tuple[Samples, Floats]:
+    def run(self, samples: Samples, state: Doubles) -> tuple[Samples, Doubles]:
         """Return the filtered whole chunks, and the state after them."""
         count, channels = len(samples) // _CHUNK, samples.shape[1]
         chunks = samples.reshape(count, _CHUNK, channels)

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from motion.sound.curves import Curve, Floats
+from motion.arrays import Doubles
+from motion.sound.curves import Curve
 from motion.sound.voice import RATE, Wave
 
 AUDIBLE_HZ = 20.0
@@ -21,12 +22,12 @@ class Oscillator:
         self._wave, self._hertz, self._length = wave, hertz, length
         self._phase = 0.0
 
-    def block(self, first: int, count: int) -> Floats:
+    def block(self, first: int, count: int) -> Doubles:
         """Return the next `count` values. `first` is the index of the first one. Calls must be in order."""
         sounding = max(0, min(count, self._length - first))
         return np.concatenate([self._sounding(first, sounding), np.zeros(count - sounding)])
 
-    def _sounding(self, first: int, count: int) -> Floats:
+    def _sounding(self, first: int, count: int) -> Doubles:
         numbers = first + np.arange(count)
         if self._hertz.is_constant:
             hertz = float(self._hertz.values[0])
@@ -37,7 +38,7 @@ class Oscillator:
         return _values(self._wave, phases[:-1], float(steps.max() * RATE) if count else 0.0)
 
 
-def _values(wave: Wave, phases: Floats, hertz: float) -> Floats:
+def _values(wave: Wave, phases: Doubles, hertz: float) -> Doubles:
     if wave == "sine":
         return np.sin(2 * np.pi * phases)
     if hertz < AUDIBLE_HZ:
@@ -45,7 +46,7 @@ def _values(wave: Wave, phases: Floats, hertz: float) -> Floats:
     return _limited(wave, phases, min(HARMONICS_MAX, int(RATE / 2 / hertz)))
 
 
-def _plain(wave: Wave, phases: Floats) -> Floats:
+def _plain(wave: Wave, phases: Doubles) -> Doubles:
     if wave == "square":
         return np.where(phases % 1.0 < 0.5, 1.0, -1.0)
     if wave == "sawtooth":
@@ -53,7 +54,7 @@ def _plain(wave: Wave, phases: Floats) -> Floats:
     return 1 - 4 * np.abs((phases + 0.25) % 1.0 - 0.5)
 
 
-def _limited(wave: Wave, phases: Floats, harmonics: int) -> Floats:
+def _limited(wave: Wave, phases: Doubles, harmonics: int) -> Doubles:
     total = np.zeros(len(phases))
     for n in range(1, harmonics + 1):
         weight = _weight(wave, n)

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from motion.sound.curves import Floats
+from motion.arrays import Doubles
 from motion.sound.effects.modulation import share
 from motion.sound.voice import RATE, AudioEffect, Samples
 from motion.timing import round_half_up
@@ -47,7 +47,7 @@ class Reverb:
         return (1 - m) * dry + m * wet[:count]
 
 
-def response(effect_id: str, decay_seconds: float, pre_delay_ms: float) -> Floats:
+def response(effect_id: str, decay_seconds: float, pre_delay_ms: float) -> Doubles:
     """Return the impulse response of an effect: (sample frames, 2)."""
     silent = round_half_up(min(200.0, max(0.0, pre_delay_ms)) / 1000 * RATE)
     count = max(1, round_half_up(min(10.0, max(0.1, decay_seconds)) * RATE))
@@ -67,7 +67,7 @@ def seed_of(effect_id: str) -> int:
     return found
 
 
-def noise(seed: int, channel: int, count: int) -> Floats:
+def noise(seed: int, channel: int, count: int) -> Doubles:
     """Values of -1 to 1, by the arithmetic of JavaScript: products are doubles, their low 32 bits are mixed."""
     numbers = np.arange(1, count + 1, dtype=np.float64)
     h = numbers * 374761393.0 + channel * 668265263.0 + float(seed) * 2246822519.0
