@@ -100,7 +100,9 @@ async def render(
 @router.get("/render")
 async def rendered(template_id: str, viewer: ViewerOf, state: AppStateOf) -> Response:
     """Redirect to the form. A reload after a table with faults requests this address."""
-    return RedirectResponse(f"/console/templates/{(await templates.owned(state, viewer.caller, template_id)).id}/batch", 303)
+    return RedirectResponse(
+        f"/console/templates/{(await templates.owned(state, viewer.caller, template_id)).id}/batch", 303
+    )
 
 
 def _values(template: Template, row: Row) -> dict[str, Any]:
