@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -29,7 +30,8 @@ def paint(chance: random.Random) -> Paint:
     """Return a rounded rectangle, an ellipse, or a picture whose pixels reach its edge."""
     width, height = chance.uniform(20, 300), chance.uniform(20, 200)
     if chance.random() < 0.6:
-        kind, radius = chance.choice((("rect", 0.0), ("rect", 18.0), ("ellipse", 0.0)))
+        kind: Literal["rect", "ellipse"] = chance.choice(("rect", "ellipse"))
+        radius = chance.choice((0.0, 18.0))
         return Shape(kind, Rgba(0.9, 0.4, 0.1, 1.0), width, height, radius, chance.random() < 0.2)
     texels = np.random.default_rng(chance.randint(0, 99)).integers(0, 256, (40, 60, 4), dtype=np.uint8)
     texels[..., 3] = 255

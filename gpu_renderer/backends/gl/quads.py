@@ -86,8 +86,9 @@ class Cells(NamedTuple):
         """Inputs of the quad shader, or None for cells of one px."""
         if not self.halvings:
             return None
-        limits = {"u_cell": float(1 << self.halvings), "u_limit": tuple(map(float, self.region))}
-        return Inputs({"CELLS": 1}, uniforms=limits)
+        return Inputs(
+            {"CELLS": 1}, uniforms={"u_cell": float(1 << self.halvings), "u_limit": tuple(map(float, self.region))}
+        )
 
 
 class Kind(NamedTuple):
