@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -62,7 +63,7 @@ BUILD = "42"
 
 H264: Final = FORMATS["mp4"]
 FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2
-"""Number of frames after which free memory is returned. Resources of the first frame alone are idle by then."""
+"""Number of frames after which free memory is returned again. Resources of the first frame alone are idle by then."""
 EVALUATED_MAX: Final = 64
 """Snapshots cached between computing a segment's digests and drawing it: two seconds at 30 frames per second."""
 
@@ -139,8 +140,9 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         """Snapshots by frame, oldest first, which `frame_key` caches because most are drawn next."""
         fonts = session.fonts.for_job()
         self._media = MediaLibrary(resolve_media, fonts)
-        self._contents = Contents(fonts, self._media, name_source=self._source_name)
-        self._sounds = AnalysedSounds(resolve_media, self._source_name)
+        name_source = partial(_name_of_source, composition)
+        self._contents = Contents(fonts, self._media, name_source=name_source)
+        self._sounds = AnalysedSounds(resolve_media, name_source)
         self._renderer = FrameRenderer(
             session.painter, self._contents, session.options.drawing, is_transparent=output.is_transparent,
             still_scale=output.still_scale,
@@ -165,13 +167,6 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         """Return the space on disk of sound that the pictures show. It is freed when the document is closed."""
         return self._sounds.scratch_bytes
 
-    def _source_name(self, source: str) -> str:
-        """Return the layer name of a source for warnings, because a farm's media addresses mean nothing to users."""
-        layer, shown = self.composition.layer_showing(source), source[:SOURCE_SHOWN_MAX]
-        if layer is None:
-            return shown
-        return f"Layer “{layer.name}”" + ("" if source.startswith(("/files/", "data:")) else f" ({shown})")
-
     def begin_run(self) -> None:
         """Begin a run of consecutive frames, which can start anywhere in the video."""
         self._media.begin_run()
@@ -185,7 +180,9 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
 
     def draw(self, snapshot: Snapshot) -> RenderedFrame:
         """Draw a frame for the pipeline. Its pixels are valid until the next call."""
-        if self._frames_drawn == FIRST_FRAMES:
+        if self._frames_drawn == 1:  # before the encoder fills its queue
+            self._session.painter.pool.release()
+        if self._frames_drawn in (1, FIRST_FRAMES):
             self._session.painter.return_memory()
         self._frames_drawn += 1
         return self._renderer.draw(snapshot, self.width, self.height, passes_video=True)
@@ -208,9 +205,9 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         self._contents.end_use()
 
     def close(self) -> None:
-        """Free the textures and close the media. Also free the targets, because the next job can have another size.
+        """Free pictures and textures, close the media, and return their memory to the system.
 
-        Their memory returns to the system during the first frames of the next document.
+        Also free the targets, because the next job can have another size.
         """
         self._session.make_current()
         if self._session.drawn_last is self:
@@ -218,10 +215,20 @@ class OpenDocument(AbstractContextManager["OpenDocument"]):
         self._renderer.release()
         self._session.painter.pool.release()
         self._media.close()
+        self._contents.close()
         self._sounds.close()
+        self._session.painter.return_memory()
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _name_of_source(composition: Composition, source: str) -> str:
+    """Return the layer name of a source for warnings, because a farm's media addresses mean nothing to users."""
+    layer, shown = composition.layer_showing(source), source[:SOURCE_SHOWN_MAX]
+    if layer is None:
+        return shown
+    return f"Layer “{layer.name}”" + ("" if source.startswith(("/files/", "data:")) else f" ({shown})")
 
 
 class RenderSession(AbstractContextManager["RenderSession"]):

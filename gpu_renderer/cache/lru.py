@@ -54,6 +54,11 @@ class LruCache(Generic[V]):
         self._frame += 2
         self._trim()
 
+    def clear(self) -> None:
+        """Evict all entries."""
+        self._entries.clear()
+        self._bytes = 0
+
     def _trim(self) -> None:
         while self._bytes > self._bytes_max:
             key, oldest = next(iter(self._entries.items()))

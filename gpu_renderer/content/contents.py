@@ -84,6 +84,11 @@ class Contents:
         """Drop rasters above the budget, even recently used ones. Call it when no frame follows soon."""
         self._rasters.end_use()
 
+    def close(self) -> None:
+        """Drop all rasters and masks. Evaluated frames refer to this object in cycles, so it can outlive its document."""
+        self._rasters.clear()
+        self._pixels.clear()
+
     def counter_faces(self) -> FontChain:
         """Return the faces in which counters are drawn: the system's fixed-width family."""
         return self._fonts.chain(Style("monospace", 400, italic=False))

@@ -241,6 +241,7 @@ class Painter:
         """Free textures and targets above their budgets, and GPU objects without references."""
         self.textures.trim()
         self.pool.end_frame()
+        self.programs.end_frame()
         dropped = self.context.objects
         while dropped:
             item = dropped.popleft()

@@ -32,8 +32,10 @@ _ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
 LIGHTS: Final = "LIGHTS"
 """#define with the lights of a scene (`shaders/include/lights.glsl`)."""
-COMBINED_PROGRAMS_MAX = 64
-"""Number of cached programs whose kind documents can combine freely: joined shaders, and shaders for the lights of a scene."""
+PROGRAMS_MAX = 96
+"""Number of cached programs. In Mesa a program takes 0.7 to 1.5 MB, and documents combine effects and lights in any order."""
+PROGRAMS_IN_USE_MAX = 256
+"""The same limit while this frame and the last one use all of them. Otherwise each frame would compile them again."""
 CONTEXT_LINES: Final = 5
 """Number of lines shown before and after the line of an error."""
 Stages = Mapping[str, Sequence[shaders.Line]]
@@ -55,6 +57,8 @@ class Program:
         self._uniforms = {name: m for name, m in members.items() if isinstance(m, moderngl.Uniform)}
         self._arrays: dict[int, moderngl.VertexArray] = {}
         self._last: dict[str, UniformValue] = {}
+        self.used = 0
+        """Number of the last `Programs.get` that returned the program."""
 
     def array(self, buffer: moderngl.Buffer, layout: Layout) -> moderngl.VertexArray:
         """Return the vertex array that reads the instances' attributes from a buffer. Unread attributes are skipped."""
@@ -83,7 +87,10 @@ class Program:
 
 
 class Programs:
-    """Cache of the programs of one context, identified by everything that defines their text."""
+    """Cache of the programs of one context, identified by everything that defines their text.
+
+    Above PROGRAMS_MAX programs, the least recently used ones are dropped.
+    """
 
     def __init__(self, context: moderngl.Context, *, flat_uniforms: bool) -> None:
         """`flat_uniforms`: fragment shaders get uniforms from the vertex shader, see `handed_over`."""
@@ -109,10 +116,13 @@ class Programs:
                 made = Program(self._context, str(fragment), handed)
             except moderngl.Error as error:
                 raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
-            if _is_combined(key):
-                self._make_room()
+            self._make_room()
             self._programs[key] = made
         return self._programs[key]
+
+    def end_frame(self) -> None:
+        """Begin another frame. Programs that neither it nor the one before uses can be dropped."""
+        self._uses_before = (self._uses_before[1], self._uses)
 
     def _make_room(self) -> None:
         """Drop the oldest combined program if there are too many."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import COMBINED_PROGRAMS_MAX
 from motion.snapshot import LayerSnapshot, Light, Material, Transform3D
 from tests.gpu_renderer.drawing import at, drawn, snapshot
 from tests.gpu_renderer.test_space import FLAT, plane, world
@@ -56,15 +55,3 @@ def test_a_plane_that_reflects_a_light_is_brighter_where_it_does(painter: Painte
         return at(drawn(painter, replace(shown, lights=(replace(LAMP, intensity=0.25),))), 32, 24)[0]
 
     assert lit(0.5) > lit(0.0) + 20
-
-
-def test_programs_for_lights_are_bounded(painter: Painter) -> None:
-    def program(falloffs: int) -> object:
-        lights = " ".join(f"LIGHT({index}, 0, {falloffs >> index & 1})" for index in range(7))
-        return painter.programs.get(QUAD, CONTENT=1, SAMPLES=0, LIT=7, LIGHTS=lights)
-
-    first = program(0)
-    assert program(0) is first
-    for falloffs in range(COMBINED_PROGRAMS_MAX):
-        program(falloffs + 1)
-    assert program(0) is not first

@@ -12,7 +12,7 @@ import shaders
 from gpu_renderer.display_list.graph import MODES
 from gpu_renderer.geometry.samples import weights
 from gpu_renderer.opengl.painter import FULLSCREEN, Painter
-from gpu_renderer.opengl.programs import Programs
+from gpu_renderer.opengl.programs import PROGRAMS_IN_USE_MAX, PROGRAMS_MAX, Program, Programs
 
 pytestmark = pytest.mark.gl
 Defines = dict[str, object]
@@ -107,6 +107,28 @@ def test_the_shader_of_quads_compiles(painter: Painter, flat_uniforms: bool) -> 
     for defines in variants("compositing/quad.frag"):
         program = programs.get("compositing/quad.frag", "compositing/quads.vert", **defines)
         assert "u_to_unit" not in program.gl or isinstance(program.gl["u_to_unit"], moderngl.Attribute)
+
+
+def test_programs_of_recent_frames_stay_and_all_others_are_bounded(painter: Painter) -> None:
+    """A worker kept every program that it had compiled: after 900 segments they took half a gigabyte."""
+    programs = Programs(painter.context, flat_uniforms=False)
+
+    def frame(first: int, count: int) -> list[Program]:
+        made = [programs.get("copy.frag", NUMBER=number) for number in range(first, first + count)]
+        programs.end_frame()
+        return made
+
+    busy = frame(0, PROGRAMS_MAX + 8)
+    assert frame(0, PROGRAMS_MAX + 8) == busy, "a frame of many programs does not compile them again"
+    used = frame(0, 1), frame(0, 1)
+    others = frame(1000, 20)
+    assert frame(1000, 20) == others
+    assert frame(0, 1) == used[0] == used[1] == busy[:1]
+    assert frame(1, 1) != busy[1:2], "the least recently used program is dropped"
+    first = programs.get("copy.frag", NUMBER=2000)
+    for number in range(PROGRAMS_IN_USE_MAX):
+        programs.get("copy.frag", NUMBER=3000 + number)
+    assert programs.get("copy.frag", NUMBER=2000) is not first
 
 
 @pytest.mark.parametrize("file", [*shaders.files(), *shaders.files(".vert"), *shaders.files(".glsl")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from gpu_renderer.effects import PointwisePass, chain, chain_in_place, every_eff
 from gpu_renderer.effects.passes import JOINED_MAX
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.opengl.programs import COMBINED_PROGRAMS_MAX
 from gpu_renderer.opengl.rounding import PACKED
 from gpu_renderer.opengl.targets import Format
 from motion.snapshot import EffectSnapshot, ParameterValue
@@ -135,16 +133,6 @@ def test_a_shader_holds_a_bounded_number_of_effects(painter: Painter, monkeypatc
     monkeypatch.setattr(painter, "draw", counted)
     run(painter, tuple(entry("vignette", amount=float(index)) for index in range(1, 20)))
     assert counts[1:] == [JOINED_MAX, JOINED_MAX, 4], "a colour stage and 19 effects"
-
-
-def test_programs_of_joined_effects_are_bounded(painter: Painter) -> None:
-    parts = [(effect.shader, ()) for effect in POINTWISE]
-    first = Joined((parts[-1], parts[-2]))
-    program = painter.programs.get(first, STORE=0)
-    assert painter.programs.get(first, STORE=0) is program
-    for each in itertools.islice(itertools.product(parts, parts), COMBINED_PROGRAMS_MAX):
-        painter.programs.get(Joined(each), STORE=0)
-    assert painter.programs.get(first, STORE=0) is not program
 
 
 def test_no_parameter_has_the_name_of_a_uniform_that_all_effects_share() -> None:
