@@ -151,7 +151,9 @@ class Snapshots:
             if seconds >= 1 or worker.id not in self._frames:
                 self._frames[worker.id] = (worker.frames_done, worker.seen_at)
         living = {one.worker.id for one in shown if one.state != "gone"}
-        return {name: rate for name, rate in self._rates.items() if name in living}
+        self._frames = {name: found for name, found in self._frames.items() if name in living}
+        self._rates = {name: rate for name, rate in self._rates.items() if name in living}
+        return self._rates
 
 
 async def _snapshots(request: Request) -> Snapshots:

@@ -25,6 +25,7 @@ WINDOWS_MAX: Final = 200
 """Maximum number of statements in one call. The next call continues."""
 
 BACKLOG_MAX: Final = timedelta(days=62)
+"""Age of the oldest minutes that are counted and kept. The longest chart shows a month."""
 
 _COUNT: Final = text(
     """
@@ -62,6 +63,15 @@ _FARM: Final = text(
 )
 
 
+_DELETE: Final = text(
+    """
+    DELETE FROM job_minutes WHERE (minute, account_id) IN (
+        SELECT minute, account_id FROM job_minutes WHERE minute < :before ORDER BY minute LIMIT :rows_max
+    )
+    """
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Bar:
     """Renders that ended in one step of a chart. `video_ms` is the output duration of the completed ones."""
@@ -82,6 +92,11 @@ async def catch_up(database: Database, now: datetime) -> None:
         until = await database.single(lambda connection: _count(connection, values))
         if until is None or until >= settled:
             return
+
+
+async def delete_old(connection: AsyncConnection, now: datetime, rows_max: int) -> int:
+    """Delete minutes that no chart shows any more, oldest first; return their number."""
+    return (await connection.execute(_DELETE, {"before": now - BACKLOG_MAX, "rows_max": rows_max})).rowcount
 
 
 async def bars(

@@ -1,13 +1,15 @@
 """Delete expired data: uploads, results, documents, media, finished jobs, their batches, deleted templates, former
-versions of templates, and unneeded segments."""
+versions of templates, counts of old minutes, and unneeded segments."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from farm_core.assets import repository as assets
 from farm_core.jobs import workers
@@ -20,6 +22,7 @@ from farm_core.jobs.history import (
     needed_keys,
 )
 from farm_core.jobs.shared_objects import delete_unneeded
+from farm_core.statistics import repository as statistics
 from farm_core.telemetry import logs
 from farm_core.usage.stored import forget_deleted
 from scheduler.dependencies import Dependencies
@@ -117,8 +120,8 @@ class HistoryReaper(Service):
 
 
 class RowReaper(Service):
-    """Delete batches without jobs, unneeded versions of templates, and deleted templates that no row refers to, in
-    small transactions.
+    """Delete counts of old minutes, batches without jobs, unneeded versions of templates, and deleted templates that no
+    row refers to, in small transactions.
     """
 
     every_seconds = 3600.0
@@ -126,7 +129,9 @@ class RowReaper(Service):
     async def tick(self) -> int:
         """Check all batches and versions once, then all templates, because both refer to templates."""
         now = self.dependencies.clock.now()
-        await self._delete_versions(now - SPARED)
+        await self._delete_pages("job_minutes", partial(statistics.delete_old, now=now, rows_max=BATCH))
+        old_versions = partial(delete_template_versions, before=now - SPARED, rows_max=BATCH)
+        await self._delete_pages("template_versions", old_versions)
         lifetime = timedelta(days=self.dependencies.settings.result_days)
         for table, delete_rows, before in (
             ("batches", delete_batches, now - lifetime), ("templates", delete_templates, now - SPARED)
@@ -140,13 +145,13 @@ class RowReaper(Service):
             _log_deleted(table, number)
         return 0
 
-    async def _delete_versions(self, before: datetime) -> None:
-        page = partial(delete_template_versions, before=before, rows_max=BATCH)
-        number = deleted = await self.dependencies.database.single(page)
+    async def _delete_pages(self, table: str, delete_page: Callable[[AsyncConnection], Awaitable[int]]) -> None:
+        """Delete pages of BATCH rows until one is not full."""
+        number = deleted = await self.dependencies.database.single(delete_page)
         while deleted == BATCH and not self._stopping:
-            deleted = await self.dependencies.database.single(page)
+            deleted = await self.dependencies.database.single(delete_page)
             number += deleted
-        _log_deleted("template_versions", number)
+        _log_deleted(table, number)
 
 
 class ScratchReaper(Service):
