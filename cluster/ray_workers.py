@@ -137,6 +137,8 @@ class RayWorkers:
         kept = slots if self._growth is None else await self._slots_to_keep(slots, self._growth.target_workers)
         for name in set(self._workers) - set(slots):
             self._workers.pop(name).actor.leave.remote()
+        nodes_present = {slot.node_id for slot in slots.values()}
+        self._start_turns = {node: turns for node, turns in self._start_turns.items() if node in nodes_present}
         for slot in kept.values():
             self._begin_start(slot)
         for name, worker in list(self._workers.items()):
