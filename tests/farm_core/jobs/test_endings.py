@@ -205,6 +205,23 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
     on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
 
 
+def test_a_job_that_is_planned_while_it_is_cancelled_gets_no_task(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        (job_id,) = jobs.ids
+        claimed = (await jobs.database.single(lambda c: claims.adopt_jobs(c, utc_now(), 1)))[0]
+        planned = PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
+        async with jobs.database.work() as cancelling:
+            assert await repository.cancel(cancelling, job_id)
+            planning = asyncio.create_task(jobs.database.single(lambda c: claims.plan_jobs(c, utc_now(), [planned])))
+            await somebody_waits_for_a_lock(jobs.database)
+        assert await planning == set()
+        assert await jobs.statuses() == {job_id: "cancelled"}
+        async with jobs.database.work() as session:
+            assert list(await session.scalars(select(Task))) == []
+
+    on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
+
+
 @pytest.mark.parametrize("ending", ["cancel", "fail"])
 def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(database_url: str, ending: str) -> None:
     """Both transactions change counts of the account at their ends. Here they wait for a third one that does the
