@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.api.world import Someone, World
+from tests.api.world import Someone, World, picture
 
 pytestmark = pytest.mark.service
 DAY = 24 * 3600
@@ -70,6 +70,17 @@ def test_a_client_that_carries_its_key_along_the_redirect_gets_the_file(own_worl
     job = finished(own_world, ada)
     key = ada.new_key()
     assert key.get(f"/renders/{job}/download", follow_redirects=True).status_code == 200
+
+
+def test_a_file_opens_by_its_own_link_or_for_its_own_account_only(own_world: World) -> None:
+    ada, bob = own_world.account(), own_world.account()
+    video = ada.get(f"/renders/{finished(own_world, ada)}").json()["videoUrl"]
+    upload = ada.upload(picture()).json()["url"]
+    for link, other in ((video, upload), (upload, video)):
+        address = link.partition("?")[0]
+        asked = [own_world.client.get(address, headers=headers) for headers in (ada.headers, bob.headers, {})]
+        assert [answer.status_code for answer in asked] == [200, 404, 401]
+        assert own_world.client.get(f"{address}?{urlsplit(other).query}").status_code == 403
 
 
 @pytest.mark.parametrize(
