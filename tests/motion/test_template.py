@@ -150,12 +150,15 @@ def test_an_import_adds_the_colours_and_numbers_that_the_author_exposed() -> Non
     tint["target"] = {"nodeId": "t", "componentType": "Text", "prop": "fill"}  # type: ignore[assignment]
     taken = {**tint, "id": "picture", "target": {"nodeId": "i", "componentType": "Transform", "prop": "width"}}
     odd = {**tint, "id": "Brand-Colour 1", "target": {"nodeId": "t", "componentType": "Text", "prop": "stroke"}}
-    found = discover(authored(TITLE, PICTURE, tint, taken, odd), include_text=False).fields
-    assert [(entry.id, entry.kind) for entry in found] == [
-        ("picture", "media"),
-        ("tint", "color"),
-        ("picture2", "color"),
-        ("brandColour1", "color"),
+    target = {"nodeId": "t", "componentType": "Text", "prop": "fontSize"}
+    size: dict[str, Any] = {"id": "size", "label": "", "kind": "number", "default": 24, "target": target}
+    found = discover(authored(TITLE, PICTURE, tint, taken, odd, size), include_text=False).fields
+    assert [(entry.id, entry.label, entry.kind, entry.default) for entry in found] == [
+        ("picture", "Picture", "media", HERO),
+        ("tint", "Tint", "color", "#ff0000"),
+        ("picture2", "Tint", "color", "#ff0000"),
+        ("brandColour1", "Tint", "color", "#ff0000"),
+        ("size", "size", "number", 24),
     ]
 
 
