@@ -220,6 +220,8 @@ def test_a_colour_that_is_accepted_is_never_drawn_black() -> None:
 def test_a_target_that_is_gone_is_named() -> None:
     with pytest.raises(PropertyRefused, match="'a'"):
         apply(document(), [field("media")], {"a": HERO})
+    with pytest.raises(PropertyRefused, match="'a' writes to a Text that the layer does not have"):
+        apply(document(node("n")), [field("text", target=Target("n", "Text", "content"))], {"a": "Hi"})
 
 
 def test_a_value_without_a_declared_input_is_named() -> None:
@@ -249,8 +251,12 @@ def test_the_sources_of_a_render_are_known_in_advance() -> None:
         node("d", "image", src="data:image/png;base64,AA"),
         node("h", "image", src="https://example.com/hidden.png", visible=False),
         node("q", "image", fx={"sequence": {"frames": ["https://example.com/1.png"]}}),
+        node("a", "audio", audio={"__src": "https://example.com/song.mp3"}),
+        node("m", "audio", audio={"__src": "https://example.com/hidden.mp3"}, visible=False),
     )
-    assert set(media_sources(doc)) == {HERO, "https://example.com/1.png"}
+    shown = {HERO, "https://example.com/1.png"}
+    assert set(media_sources(doc)) == shown
+    assert set(media_sources(doc, with_sound=True)) == shown | {"https://example.com/song.mp3"}
 
 
 @pytest.mark.parametrize("looker", [
