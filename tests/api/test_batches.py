@@ -137,6 +137,8 @@ def test_a_repeat_returns_the_batch_and_another_body_is_a_conflict(own_world: Wo
     assert len(ids) == 1
     assert ada.get("/renders").json()["total"] == 2
     assert batch(ada, template, "A", headers=headers).json()["code"] == "idempotency_conflict"
+    eve = own_world.account("eve")
+    assert batch(eve, text_template(eve), "A", headers=headers).status_code == 201, "keys are scoped to the account"
 
 
 def test_the_minutes_of_all_rows_must_fit(world: World) -> None:
