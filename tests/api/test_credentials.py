@@ -170,14 +170,17 @@ def test_a_revoked_key_stops_with_the_next_request(world: World) -> None:
     assert key.get("/usage").status_code == 200
     assert ada.delete(f"/keys/{made['id']}").json() == {"revoked": True}
     assert key.get("/usage").status_code == 401
+    assert ada.usage()["apiRequests"] == 1
 
 
 def test_an_expired_key_stops_at_its_moment(own_world: World) -> None:
     expires = (own_world.clock.now() + timedelta(hours=1)).isoformat()
-    key = own_world.account().new_key(expiresAt=expires)
+    ada = own_world.account()
+    key = ada.new_key(expiresAt=expires)
     assert key.get("/usage").status_code == 200
     own_world.clock.advance(3600)
     assert key.get("/usage").status_code == 401
+    assert own_world.database.execute("SELECT api_requests FROM usage").fetchall() == [(1,)]
 
 
 def test_refusals_come_in_order(world: World) -> None:
