@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from farm_core.accounts.models import Account
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import claims, repository
-from farm_core.jobs.claims import FrozenJob, PlannedJob
+from farm_core.jobs.claims import ClaimedJob, FrozenJob, PlannedJob
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.jobs.models import Job, JobEvent, Task
@@ -47,6 +48,15 @@ class Jobs:
     async def cancel(self, job_id: str) -> bool:
         async with self.database.work() as session:
             return await repository.cancel(session, job_id)
+
+    async def adopted(self, after_seconds: float = 0) -> list[ClaimedJob]:
+        now = utc_now() + timedelta(seconds=after_seconds)
+        return await self.database.single(lambda connection: claims.adopt_jobs(connection, now, 9))
+
+    async def plan(self, claimed: ClaimedJob) -> set[str]:
+        return await self.database.single(
+            lambda connection: claims.plan_jobs(connection, utc_now(), [planned(claimed)])
+        )
 
     async def statuses(self) -> dict[str, str]:
         async with self.database.work() as session:
@@ -92,6 +102,10 @@ def on_jobs(url: str, count: int, body: Callable[[Jobs], Awaitable[None]], **col
             await body(jobs)
 
     asyncio.run(run())
+
+
+def planned(claimed: ClaimedJob) -> PlannedJob:
+    return PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
 
 
 def video(job_id: str, **tokens: Any) -> Ending:
@@ -194,8 +208,7 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
         (job_id,) = jobs.ids
         async with jobs.database.connection() as planning:
             (claimed,) = await claims.adopt_jobs(planning, utc_now(), 1)
-            planned = PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
-            await claims.plan_jobs(planning, utc_now(), [planned])
+            await claims.plan_jobs(planning, utc_now(), [planned(claimed)])
             cancelling = asyncio.create_task(jobs.cancel(job_id))
             await somebody_waits_for_a_lock(jobs.database)
         assert await cancelling
@@ -207,17 +220,26 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
 
 def test_a_job_that_is_planned_while_it_is_cancelled_gets_no_task(database_url: str) -> None:
     async def body(jobs: Jobs) -> None:
-        (job_id,) = jobs.ids
-        claimed = (await jobs.database.single(lambda c: claims.adopt_jobs(c, utc_now(), 1)))[0]
-        planned = PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
+        (claimed,) = await jobs.adopted()
         async with jobs.database.work() as cancelling:
-            assert await repository.cancel(cancelling, job_id)
-            planning = asyncio.create_task(jobs.database.single(lambda c: claims.plan_jobs(c, utc_now(), [planned])))
+            assert await repository.cancel(cancelling, claimed.id)
+            planning = asyncio.create_task(jobs.plan(claimed))
             await somebody_waits_for_a_lock(jobs.database)
         assert await planning == set()
-        assert await jobs.statuses() == {job_id: "cancelled"}
+        assert await jobs.statuses() == {claimed.id: "cancelled"}
         async with jobs.database.work() as session:
             assert list(await session.scalars(select(Task))) == []
+
+    on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
+
+
+def test_a_job_is_planned_by_the_scheduler_that_adopted_it_last(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        (former,) = await jobs.adopted()
+        (latter,) = await jobs.adopted(after_seconds=60)
+        assert await jobs.plan(former) == set()
+        assert await jobs.plan(latter) == {latter.id}
+        assert await jobs.plan(latter) == set(), "the plan gave the lease back"
 
     on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
 
