@@ -275,6 +275,27 @@ def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(databas
     on_jobs(database_url, 1, body)
 
 
+def test_a_segment_is_done_once_and_reports_of_a_former_lease_do_not_count(database_url: str) -> None:
+    async def body(jobs: Jobs) -> None:
+        (job_id,), database = jobs.ids, jobs.database
+        await lease_two_segments(database, job_id)
+
+        async def finish(lease: str) -> set[str]:
+            done = RenderedSegment(f"{lease}.{job_id}.0", "segments/0.mp4", 1, "w", {"cached": False})
+            return await database.single(lambda connection: finish_tasks(connection, utc_now(), [done]))
+
+        async with database.work() as session:
+            broken = Failure(FailureKind.document, "The document cannot be drawn.", "w")
+            assert await judge_task(session, utc_now(), f"former.{job_id}.0", broken) is None
+        assert await finish("former") == set()
+        assert await finish("lease") == {f"lease.{job_id}.0"}
+        assert await finish("lease") == set()
+        async with database.work() as session:
+            assert {task.index: task.status for task in await session.scalars(select(Task))} == {0: "done", 1: "leased"}
+
+    on_jobs(database_url, 1, body)
+
+
 async def lease_two_segments(database: Database, job_id: str) -> None:
     """Give the job two leased segments, with the tokens `lease.JOB.0` and `lease.JOB.1`."""
     statement = """
