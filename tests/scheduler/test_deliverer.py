@@ -14,9 +14,11 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
+from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import repository
 from farm_core.jobs.status import DeliveryStatus
+from farm_core.webhooks import repository as webhooks
 from farm_core.webhooks.models import Delivery
 from farm_core.webhooks.schedule import Outcome, outcome
 from tests.clock import ManualClock
@@ -218,6 +220,28 @@ async def tick(database: Database, folder: Path, clock: ManualClock) -> None:
     sender = deliverer(database, folder, clock)
     await sender.tick()
     await sender.stop()
+
+
+@pytest.mark.service
+def test_a_sender_whose_lease_was_claimed_by_another_begins_and_ends_no_attempt(
+    database_url: str, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        await ended_job(database, tmp_path, "http://receiver.example/hook")
+        async with database.work() as session:
+            (former,) = await webhooks.claim_deliveries(session, utc_now(), 9, "journal")
+            (latter,) = await webhooks.claim_deliveries(session, utc_now() + timedelta(minutes=5), 9, "journal")
+            accepted, record = outcome(1, 204), {"status": 204}
+            assert not await webhooks.begin_attempt(session, utc_now(), former, "journal")
+            assert not await webhooks.end_attempt(session, utc_now(), former, accepted, record)
+            assert await webhooks.begin_attempt(session, utc_now(), latter, "journal")
+            assert await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
+            assert not await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
+            assert (await session.scalars(select(Delivery))).one().attempts == [record]
+        await database.close()
+
+    asyncio.run(story())
 
 
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:
