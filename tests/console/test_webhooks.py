@@ -78,6 +78,11 @@ def test_an_operator_learns_of_dropped_webhooks_and_finds_them(operator: Person,
     ]
     assert "No webhook is due" in operator.text("/account/webhooks?status=due")
     assert "good.example" in operator.text("/account/webhooks?status=nonsense")
+    delivery(operator, "dropped", "other.example")
+    for path in ("/account/webhooks", "/account/webhooks?status=dropped"):
+        shown = member.text(path)
+        assert "a.example" in shown, path
+        assert "other.example" not in shown, path
 
 
 def assert_appears(operator: Person, text: str) -> None:
