@@ -59,6 +59,13 @@ def test_a_layer_that_only_casts_a_shadow_is_not_drawn_itself(painter: Painter) 
     assert red == green == blue < 240
 
 
+def test_a_lamp_with_diffusion_casts_a_softer_shadow(painter: Painter) -> None:
+    floor = plane("#ffffff", 40, 60, Material(accepts_lights=False), casts_shadows=False)
+    hard = lit(floor, plane("#ff0000", 0, 20, Material(accepts_lights=False), shadow_only=True))
+    soft = replace(hard, lights=(replace(LAMP, shadow_diffusion=30.0),))
+    assert at(drawn(painter, soft), 32, 24)[0] > at(drawn(painter, hard), 32, 24)[0] + 10
+
+
 def test_a_layer_that_lets_light_through_casts_a_shadow_of_its_colour(painter: Painter) -> None:
     floor = plane("#ffffff", 40, 60, Material(accepts_lights=False), casts_shadows=False)
     caster = plane("#ff0000", 0, 20, Material(accepts_lights=False, light_transmission=1.0), shadow_only=True)
