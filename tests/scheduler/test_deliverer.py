@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlmodel import col
 
 from farm_core.db.columns import utc_now
@@ -239,6 +239,20 @@ def test_a_sender_whose_lease_was_claimed_by_another_begins_and_ends_no_attempt(
             assert await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
             assert not await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
             assert (await session.scalars(select(Delivery))).one().attempts == [record]
+        await database.close()
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_of_senders_that_claim_a_webhook_at_once_one_gets_it(database_url: str, tmp_path: Path) -> None:
+    async def story() -> None:
+        database = Database(database_url)
+        await ended_job(database, tmp_path, "http://receiver.example/hook")
+        async with database.work() as first, database.work() as second:
+            assert len(await webhooks.claim_deliveries(first, utc_now(), 9, "journal")) == 1
+            await second.execute(text("SET LOCAL lock_timeout = '1s'"))
+            assert await webhooks.claim_deliveries(second, utc_now(), 9, "journal") == []
         await database.close()
 
     asyncio.run(story())
