@@ -30,8 +30,6 @@ _ELEMENT_COMPONENTS = 4
 _UNIFORMS = re.compile(r"^uniform (float|vec[234]|mat3) (u_\w+)(\[(\w+) ([+-]) (\d+)\])?((?:, u_\w+)*);", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"^in \w+ (u_\w+);", re.MULTILINE)
 _NAMES = re.compile(r"\bu_\w+\b")
-LIGHTS: Final = "LIGHTS"
-"""#define with the lights of a scene (`shaders/include/lights.glsl`)."""
 PROGRAMS_MAX = 96
 """Number of cached programs. In Mesa a program takes 0.7 to 1.5 MB, and documents combine effects and lights in any order."""
 PROGRAMS_IN_USE_MAX = 256
@@ -97,6 +95,9 @@ class Programs:
         self._context = context
         self._flat_uniforms = flat_uniforms
         self._programs: dict[tuple[str | Joined, str, shaders.Defines], Program] = {}
+        self._uses = 0
+        self._uses_before = (0, 0)
+        """Uses before the last frame, and before this frame."""
 
     def get(self, fragment: str | Joined, vertex: str = "fullscreen.vert", **defines: object) -> Program:
         """Return the program of a fragment and a vertex file under `shaders/`, with #defines. Raises ShaderError.
@@ -118,23 +119,22 @@ class Programs:
                 raise ShaderError(f"{fragment}: {explained(str(error), stages)}") from error
             self._make_room()
             self._programs[key] = made
-        return self._programs[key]
+        found = self._programs[key]
+        self._uses += 1
+        found.used = self._uses
+        return found
 
     def end_frame(self) -> None:
         """Begin another frame. Programs that neither it nor the one before uses can be dropped."""
         self._uses_before = (self._uses_before[1], self._uses)
 
     def _make_room(self) -> None:
-        """Drop the oldest combined program if there are too many."""
-        combined = list(filter(_is_combined, self._programs))
-        if len(combined) >= COMBINED_PROGRAMS_MAX:
-            del self._programs[combined[0]]
-
-
-def _is_combined(key: tuple[str | Joined, str, shaders.Defines]) -> bool:
-    """Return True for programs that are not limited in number, because documents combine effects and lights in any order."""
-    fragment, _, defines = key
-    return isinstance(fragment, Joined) or any(name == LIGHTS for name, _ in defines)
+        """Drop the least recently used programs if there are too many for one more."""
+        while len(self._programs) >= PROGRAMS_MAX:
+            key, oldest = min(self._programs.items(), key=lambda item: item[1].used)
+            if oldest.used > self._uses_before[0] and len(self._programs) < PROGRAMS_IN_USE_MAX:
+                return
+            del self._programs[key]
 
 
 def handed_over(vertex: str, fragment: str, *, with_uniforms: bool) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from gpu_renderer.content.vector.paints import dither_ranks
 from gpu_renderer.display_list.graph import UNTINTED, Plane, Scene, Tint
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye
 from gpu_renderer.geometry import color
-from gpu_renderer.opengl.programs import LIGHTS, UniformValue
+from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import (
     AdjustmentSource,
     CompositionSource,
@@ -108,7 +108,7 @@ def defines(plane: Plane, scene: Scene) -> dict[str, object]:
     """Return the defines of shaders/include/lights.glsl: the kinds of all lights, and whether the plane reflects them."""
     lights = _shading(scene)
     calls = [f"LIGHT({index}, {_KINDS[light.light]}, {_falloff(light)})" for index, light in enumerate(lights)]
-    found: dict[str, object] = {"LIT": max(1, len(lights)), LIGHTS: " ".join(calls)}
+    found: dict[str, object] = {"LIT": max(1, len(lights)), "LIGHTS": " ".join(calls)}
     return found | {"SPECULAR": 1} if plane.material.specular > 0 else found
 
 
