@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from api.errors import translated
 from console.pages import ASKS, page
@@ -45,9 +45,15 @@ async def to_sign_in(request: Request, error: Exception) -> Response:
     if ASKS in request.headers:
         return PlainTextResponse("You are signed out.", 401)
     target = f"/console/sign-in?next={quote(_page_of(request), safe='')}"
+    if request.method != "GET":
+        target += "&refused=true"
     if "hx-request" in request.headers:
         return Response(status_code=204, headers={"HX-Redirect": target})
-    return RedirectResponse(target if request.method == "GET" else f"{target}&refused=true", 303)
+    return RedirectResponse(target, 303)
+
+
+def _is_scripted(request: Request) -> bool:
+    return ASKS in request.headers or "hx-request" in request.headers
 
 
 def _page_of(request: Request) -> str:
@@ -73,9 +79,9 @@ def _shape(path: str) -> str:
 
 
 async def shown(request: Request, error: Exception) -> Response:
-    """Return an error page, or an error notice if a script asked for a part of a page."""
+    """Return an error page, or its text if a script has sent the request."""
     status, message = _described(error)
-    is_page = request.method == "GET" and ASKS not in request.headers and "hx-request" not in request.headers
+    is_page = request.method == "GET" and not _is_scripted(request)
     if status == 405 and is_page:  # a reload, the theme buttons and Back request the address of a form that was sent
         return RedirectResponse(_page_above(request), 303)
     if status == 503:  # a traceback of 14 kB for each page would fill the disk while a store is away
@@ -84,15 +90,12 @@ async def shown(request: Request, error: Exception) -> Response:
         log.error("page failed", exc_info=error)
     advice = "" if was_too_slow(error) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
-    if ASKS in request.headers:
-        return PlainTextResponse(message, status)
-    if "hx-request" in request.headers:
-        answer = page(request, "parts/notice.html", **given)
-        return HTMLResponse(answer.body, 200, {"HX-Retarget": "#notices", "HX-Reswap": "afterbegin"})
-    refused = request.method != "GET"
-    back = _page_of(request) if refused else ""
+    if _is_scripted(request):
+        reference = f"Request id: {given['request_id']}" if status >= 500 else ""
+        return PlainTextResponse(" ".join(filter(None, (message, advice, reference))), status)
+    back = _page_of(request) if request.method != "GET" else ""
     back = back if back.startswith("/console/") else ""
-    return page(request, "error.html", status_code=status, **given, back=back, refused=refused)
+    return page(request, "error.html", status_code=status, **given, back=back)
 
 
 def _described(error: Exception) -> tuple[int, str]:

@@ -64,6 +64,8 @@ class SecurityMiddleware:
                     headers.setdefault(name, value)
                 caching = "public, max-age=31536000, immutable" if is_current else "no-store"
                 headers.setdefault("Cache-Control", caching)
+                if message["status"] == 303:
+                    _lead_away(scope, message, headers)
             await send(message)
 
         if refusal := _refusal(scope):
@@ -87,6 +89,16 @@ class SecurityMiddleware:
             if tracked_send.has_begun:
                 raise
             await (await shown(Request(scope), error))(scope, receive, send)
+
+
+def _lead_away(scope: Scope, message: Message, headers: MutableHeaders) -> None:
+    """Let htmx load the page that a form leads to, unless it is the page that the form is on. It updates that page in place."""
+    asked = Headers(scope=scope)
+    target = urlsplit(headers["location"]).path
+    if "hx-boosted" in asked and target != urlsplit(asked.get("hx-current-url", "")).path:
+        message["status"] = 204
+        headers["HX-Redirect"] = headers["location"]
+        del headers["location"]
 
 
 def _refusal(scope: Scope) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse
 
 from console import formatting
 
@@ -70,7 +70,8 @@ def page(request: Request, template: str, /, *, status_code: int = 200, **values
         "viewer": getattr(request.state, "viewer", None), "path": request.url.path,
         "theme": theme if theme in THEMES else "system", "now": request.app.state.dependencies.clock.now(),
     }  # fmt: skip
-    return HTMLResponse(fragment(template, **given, **values), status_code)
+    is_shown = "hx-boosted" in request.headers  # htmx shows pages of refused forms only with status 200
+    return HTMLResponse(fragment(template, **given, **values), 200 if is_shown else status_code)
 
 
 def fragment(template: str, /, **values: Any) -> str:
@@ -79,10 +80,6 @@ def fragment(template: str, /, **values: Any) -> str:
 
 
 def is_part(request: Request) -> bool:
-    """Return True if a script asks for a part of its page."""
-    return "hx-request" in request.headers or request.headers.get(ASKS) == "part"
-
-
-def leads_to(request: Request, url: str) -> Response:
-    """Redirect from an accepted form to a page, or return the page's address as JSON to a script that has sent the form."""
-    return JSONResponse({"url": url}) if is_part(request) else RedirectResponse(url, 303)
+    """Return True if a script asks for a part of its page. A form that htmx sends asks for a whole page."""
+    is_form = "hx-boosted" in request.headers
+    return ("hx-request" in request.headers and not is_form) or request.headers.get(ASKS) == "part"

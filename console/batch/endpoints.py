@@ -94,7 +94,7 @@ async def render(
         return await _checked_page(request, state, viewer, template, table, error)
     detail = {"account": viewer.account.name, "rows": batch.total - batch.totals.refused}
     await record_once(work, viewer.actor, "render a table", f"batch {batch.batch_id}", detail)
-    return leads_to(request, f"/console/renders?batch={batch.batch_id}")
+    return RedirectResponse(f"/console/renders?batch={batch.batch_id}", 303)
 
 
 @router.get("/render")

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from api.app_state import AppState, origin_of
 from api.dependencies import AppStateOf, Work
@@ -29,7 +29,7 @@ from console.library.findings import (
     stored,
     subject_of,
 )
-from console.pages import leads_to, page
+from console.pages import is_part, page
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
 from farm_core.audit.log import record
 from farm_core.errors import BadRequest, NotFound, NothingToExpose
@@ -150,7 +150,7 @@ async def _check(request: Request, viewer: Viewer, state: AppState, template_id:
     }
     base = "/console/templates/" + ("import" if former is None else f"{former.id}/replace")
     url = f"{base}/{upload_id}?{urlencode({name: value for name, value in query.items() if value})}"
-    return leads_to(request, url)
+    return JSONResponse({"url": url}) if is_part(request) else RedirectResponse(url, 303)
 
 
 async def _show(
@@ -210,7 +210,7 @@ async def _confirm(
         raise NotFound(pending.GONE)  # the form was sent twice, and the other request has imported it meanwhile
     await work.commit()  # if it fails, the upload is still there to confirm
     await asyncio.to_thread(pending.forget, state.storage, viewer.account.id, upload_id)
-    return leads_to(request, f"/console/templates/{template_id}")
+    return RedirectResponse(f"/console/templates/{template_id}", 303)
 
 
 async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found: Findings, composition: str) -> str:

@@ -23,7 +23,7 @@ from api.renders.rules import faults_of
 from api.renders.schemas import RenderRequest
 from api.templates import service as templates
 from api.uploads import received
-from console.pages import leads_to, page
+from console.pages import page
 from console.pictures import DRAFT, poster_time
 from console.playground.form import (
     PREFIX,
@@ -117,7 +117,7 @@ async def render(
     except (Conflict, QuotaExceeded, RateLimited) as error:  # keep the entered values in the form
         return await _form_page(request, state, viewer, template, form, [], error)
     await record_once(work, viewer.actor, "render", f"job {job.id}", {"account": viewer.account.name})
-    return leads_to(request, f"/console/renders/{job.id}")
+    return RedirectResponse(f"/console/renders/{job.id}", 303)
 
 
 @router.get("/templates/{template_id}/render")

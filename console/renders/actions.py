@@ -99,7 +99,7 @@ async def act(
             async with state.database.reading() as session:
                 await _respect_quota(session, viewer, chosen, state.clock.now())
         changed = await action.act(state.database, viewer.actor, chosen)
-    if action.act is jobs.retry and scope == "one" and ids:
+    if scope == "one" and ids:
         async with state.database.reading() as session:
             shown = found(await detail(session, viewer.account_id, ids[0]), "render")
         return RedirectResponse(f"/console/renders/{shown.retried_as or shown.job.id}", 303)

@@ -56,13 +56,21 @@ async def selected(request: Request) -> tuple[str, ...]:
 
 
 @router.post("/selection/download")
-async def download(request: Request, viewer: ChangerOf, state: AppStateOf) -> Response:
-    """Return the output files of the selected renders as one zip."""
+async def download_selected(request: Request, viewer: ChangerOf, work: Reading) -> Response:
+    """Redirect to the zip of the selected renders, so that scripts can send the form. Raises BadRequest if it would be empty."""
     ids = await selected(request)
+    await _files(work, viewer, ids)
+    return RedirectResponse(f"/console/renders/selection.zip?{urlencode({'job': ids}, doseq=True)}", 303)
+
+
+@router.get("/selection.zip")
+async def download(
+    viewer: ViewerOf, state: AppStateOf, job: Annotated[list[str], Query(max_length=SELECTED_MAX)]
+) -> Response:
+    """Return the output files of the renders as one zip."""
+    ids = tuple(dict.fromkeys(checked_id(one, "render") for one in job))
     async with state.database.reading() as session:  # released before the files are sent
         files, left_out = await _files(session, viewer, ids)
-    if not files:
-        raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
     headers = {"Content-Disposition": disposition("renders.zip")}
     return FileStream(zipped(state.storage, files, left_out), 200, headers, "application/zip")
 
@@ -112,7 +120,8 @@ async def _facts(state: AppState, session: AsyncSession, shown: Detail, origin: 
 
 
 async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> tuple[list[ZipFile], list[str]]:
-    """Return the files of the renders in order of the ids, and a message for each render without a file."""
+    """Return the files of the renders in order of the ids, and a message for each render without a file. Raises BadRequest if
+    there is no file."""
     statement = select(col(Job.id), col(Job.status), col(Job.video_key), col(Job.finished_at), col(Template.name)).join(
         Template, col(Template.id) == col(Job.template_id)
     )
@@ -125,4 +134,6 @@ async def _files(session: AsyncSession, viewer: Viewer, ids: Sequence[str]) -> t
             files.append(ZipFile(video_name(name, job_id, key), key, ended))
         else:
             left_out.append(f"{name} ({job_id}): {FILE_GONE if status == JobStatus.completed else status}")
+    if not files:
+        raise BadRequest("None of the selected renders has a finished file. Wait for them, or select others.")
     return files, left_out

@@ -12,23 +12,24 @@
 //   sheets.js    playback of contact sheets
 //   files.js     files chosen or dropped on a page
 //   imports.js   import of a project, with the progress of its upload
-//   in_place.js  buttons that change the page that they are on
-//   entered.js   fields changed before the scripts were loaded, and forms that were not accepted
-//   controls.js  tabs, copying, forms, colours, keys, two videos side by side
+//   forms.js     forms, searches and colours, which htmx sends
+//   entered.js   fields changed before the scripts were loaded, and a form that was sent without a session
+//   controls.js  tabs, copying, keys, small dialogs, two videos side by side
 //   batch/       table of a template's values, loaded by its page
 //   playground/  playground of a template, loaded by its page
 "use strict";
 import "./controls.js";
-import "./entered.js"; // after controls.js, which decides if a form is sent
+import "./entered.js";
 import "./farm.js";
+import "./forms.js";
 import "./imports.js";
-import "./in_place.js";
 import "./moving.js";
 import "./pictures.js";
 import "./renders.js";
 import "./selection.js";
-import { setUp } from "./page.js";
+import { onArrival, setUp } from "./page.js";
 
+onArrival((root) => { if (root !== document) htmx.process(root); });
 document.addEventListener("htmx:afterSettle", (event) => setUp(event.target));
 setUp(document);
 document.documentElement.dataset.scripts = "run"; // SHOW_PAGE in console/pages.py

@@ -1,5 +1,5 @@
-// What a person enters: in fields before the scripts of a page are loaded, and in forms that the farm does not accept.
-import { all, csrf, isNew, notify } from "./page.js";
+// What a person enters: in fields before the scripts of a page are loaded, and in a form whose session has ended.
+import { all, isNew, notify } from "./page.js";
 
 // ---- Fields that were changed before the scripts were loaded: report them to the scripts ----
 const isTick = (field) => field.type === "checkbox" || field.type === "radio";
@@ -15,24 +15,25 @@ document.addEventListener("DOMContentLoaded", () => { // all scripts have run, a
   }
 });
 
-// ---- The last sent form: if it was not accepted, its page shows again what was entered ----
+// ---- A form that was sent without a session: after the sign-in, its page shows again what was entered ----
 const PLACE = "sent form", CHARACTERS_MAX = 100_000;
 const account = document.body.dataset.account;
 const fieldsOf = (form) => [...form.elements].filter((one) => one.name && one.matches("input:not([type=hidden], [type=password], [type=file]), select, textarea"));
 const keyOf = (field) => `${field.name} ${isTick(field) ? field.value : ""}`;
-const keep = (sent) => { try { sessionStorage.setItem(PLACE, JSON.stringify(sent)); } catch { /* The storage is full or off. */ } };
 const kept = () => { try { return JSON.parse(sessionStorage.getItem(PLACE)); } catch { return null; } };
-const forget = () => { try { sessionStorage.clear(); } catch { /* The storage is off. */ } }; // of this tab, drafts of tables included
 
-document.addEventListener("submit", (event) => {
-  if (event.defaultPrevented || event.target.method !== "post" || !account) return;
-  if (event.target.getAttribute("action") === "/console/sign-out") return forget();
-  const entered = fieldsOf(event.target).map((field) => [keyOf(field), entryOf(field)]);
-  keep(JSON.stringify(entered).length < CHARACTERS_MAX ? { account, action: event.target.getAttribute("action"), entered } : null);
+document.addEventListener("htmx:beforeOnLoad", ({ detail: { boosted, elt: form, xhr } }) => {
+  if (!boosted || !account || !xhr.getResponseHeader("hx-redirect")?.endsWith("refused=true")) return;
+  const entered = fieldsOf(form).map((field) => [keyOf(field), entryOf(field)]);
+  const sent = JSON.stringify({ account, action: form.getAttribute("action"), entered });
+  try { if (sent.length < CHARACTERS_MAX) sessionStorage.setItem(PLACE, sent); } catch { /* The storage is full or off. */ }
 });
-function enterAgain({ action, entered }) {
-  const form = all("form").find((one) => one.getAttribute("action") === action), given = new Map(entered);
-  const lost = form ? fieldsOf(form).filter((field) => given.has(keyOf(field)) && given.get(keyOf(field)) !== entryOf(field)) : [];
+document.addEventListener("submit", ({ target }) => { // drafts of tables included
+  try { if (target.action.endsWith("/sign-out")) sessionStorage.clear(); } catch { /* The storage is off. */ }
+});
+function enterAgain(form, entered) {
+  const given = new Map(entered);
+  const lost = fieldsOf(form).filter((field) => given.has(keyOf(field)) && given.get(keyOf(field)) !== entryOf(field));
   for (const field of lost) field[isTick(field) ? "checked" : "value"] = given.get(keyOf(field));
   if (!lost.length) return;
   for (const closed of all("details").filter((one) => one.contains(form))) closed.open = true;
@@ -42,12 +43,8 @@ function enterAgain({ action, entered }) {
     event.stopPropagation(); // a click outside closes a small dialog
     lost[0].focus();
   });
-  notify("entered", "What you entered is here again. It has not been sent.", link);
+  notify("sent", "What you entered is here again. It has not been sent.", { link });
 }
-// An error page without `data-refused` answers no form: it can follow a form that was accepted.
-const sent = kept(), isError = document.querySelector("[data-error]");
-if (sent && document.querySelector("[data-refused]")) keep({ ...sent, refused: true });
-else if (sent && csrf() && !(sent.refused && isError)) { // not a page before the sign-in
-  keep(null);
-  if (sent.refused && sent.account === account) enterAgain(sent);
-}
+const sent = kept(), form = sent && all("form").find((one) => one.getAttribute("action") === sent.action);
+if (sent && account && (form || sent.account !== account)) sessionStorage.removeItem(PLACE);
+if (form && sent.account === account) enterAgain(form, sent.entered);

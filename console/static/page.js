@@ -38,7 +38,7 @@ export function later(key, wait, act) {
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // ---- Notices above the page, at most one of each kind. An empty text removes the notice ----
-export function notify(kind, text, link = null) {
+export function notify(kind, text, { link = null, tone = "warn" } = {}) {
   const holder = document.getElementById("notices");
   const shown = document.getElementById(`notice-${kind}`);
   if (shown?.dataset.text === text || !holder) return; // it may have the focus
@@ -46,7 +46,7 @@ export function notify(kind, text, link = null) {
   if (!text) return;
   const notice = document.createElement("div");
   notice.id = `notice-${kind}`;
-  notice.className = "notice warn";
+  notice.className = `notice ${tone}`;
   notice.dataset.text = text;
   notice.append(document.createElement("div"));
   notice.firstChild.append(text, ...(link ? [" ", link] : []));

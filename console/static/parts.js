@@ -34,7 +34,7 @@ function updateChildren(element, fresh) {
 }
 function update(node, fresh) {
   if (node.nodeType !== Node.ELEMENT_NODE) { if (node.data !== fresh.data) node.data = fresh.data; return; }
-  if (node.matches("[data-tabs], #notices")) return; // only scripts change its content
+  if (node.matches("[data-tabs], #notices, .stage")) return; // only scripts change its content
   updateAttributes(node, fresh);
   updateChildren(node, fresh);
 }
@@ -63,7 +63,7 @@ async function ask(url, asks, signal) {
     const html = answer?.ok ? await answer.text().catch(() => null) : null;
     if (signal.aborted) return null;
     if (html !== null) { notify("session", ""); return html; }
-    if (answer?.status === 401) notify("session", SIGNED_OUT, signInLink());
+    if (answer?.status === 401) notify("session", SIGNED_OUT, { link: signInLink() });
     if (answer && answer.status >= 400 && answer.status < 500 && answer.status !== 429) return null;
     await Promise.race([pause(Math.max(wait, 1000 * Number(answer?.headers.get("retry-after") || 0))), new Promise((done) => signal.addEventListener("abort", done))]);
     if (signal.aborted || document.hidden) return null; // a page that becomes visible again is renewed as a whole

@@ -1,20 +1,20 @@
 // Requests of scripts to the farm, reasons of failed ones, and uploads with their progress.
 import { SIGNED_OUT, csrf, signInLink } from "./page.js";
 
-const headers = { "X-CSRF-Token": csrf(), "HX-Request": "true" };
+const headers = { "X-CSRF-Token": csrf(), "X-Console-Asks": "part" };
 
 // Return the response, or null if there is none.
 export const send = (url, data, signal) => fetch(url, { method: "POST", body: data, headers, signal }).catch(() => null);
 export const isJson = (answer) => (answer?.headers.get("content-type") || "").includes("json");
 
+export const silence = () => (navigator.onLine ? "The farm does not answer." : "You are offline.");
+
 // Return the reason of a failed request: the response's reason, an expired session, or `words`.
 export async function reasonOf(answer, words) {
-  if (!answer) return "The farm does not answer. Check the connection.";
-  if (answer.headers.get("hx-redirect")) return SIGNED_OUT;
+  if (!answer) return `${silence()} Check the connection.`;
   if (isJson(answer)) return (await answer.json().catch(() => ({}))).message || words;
   if ((answer.headers.get("content-type") || "").startsWith("text/plain")) return answer.text().catch(() => words);
-  const page = new DOMParser().parseFromString(await answer.text().catch(() => ""), "text/html");
-  return page.querySelector(".notice strong")?.textContent || words;
+  return words;
 }
 export function show(text, reason) {
   text.textContent = reason;
@@ -28,11 +28,11 @@ function sendFile(file, url, signal, report) {
     const request = new XMLHttpRequest(), data = new FormData();
     data.append("file", file);
     request.open("POST", url);
-    for (const [name, value] of Object.entries({ ...headers, "X-Console-Asks": "part" })) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener("progress", (event) => report(event.loaded / (event.total || 1)));
     request.addEventListener("load", () => {
-      const named = ["content-type", "hx-redirect"].map((name) => [name, request.getResponseHeader(name) || ""]);
-      done(new Response(request.response, { status: request.status, headers: named }));
+      const kind = request.getResponseHeader("content-type") || "";
+      done(new Response(request.response, { status: request.status, headers: { "content-type": kind } }));
     });
     request.addEventListener("loadend", () => done(null));
     signal.addEventListener("abort", () => request.abort());

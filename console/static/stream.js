@@ -23,7 +23,7 @@ function stopWaiting() {
 }
 function connected(yes) {
   if (yes) { stopWaiting(); notify("connection", ""); }
-  else if (!signedOut && !lost) lost = setTimeout(() => notify("connection", "Live updates are interrupted, so what you see may be out of date. The page tries again by itself."), LOST_MS); // each failed attempt comes here
+  else if (address && !signedOut && !lost) lost = setTimeout(() => notify("connection", "Live updates are interrupted, so what you see may be out of date. The page tries again by itself."), LOST_MS); // each failed attempt comes here
 }
 // A refused stream gives no reason, so request a page to detect an expired session.
 async function lookForSession() {
@@ -31,7 +31,7 @@ async function lookForSession() {
   signedOut = answer?.status === 401;
   if (!signedOut) return;
   connected(true);
-  notify("session", SIGNED_OUT, signInLink());
+  notify("session", SIGNED_OUT, { link: signInLink() });
 }
 function close() {
   clearTimeout(again);

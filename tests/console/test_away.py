@@ -114,7 +114,7 @@ def test_a_form_that_the_farm_does_not_answer_stays_with_its_values(designer: Pe
     page.fill("#name", "Entered while away")
     page.context.set_offline(True)
     page.get_by_role("button", name="Save the name").press("Enter")
-    expect(page.locator("#notices")).to_contain_text("Nothing was sent: the farm does not answer.")
+    expect(page.locator("#notices")).to_contain_text("You are offline. What you entered is still here")
     expect(page.locator("#name")).to_have_value("Entered while away")
     page.context.set_offline(False)
     page.get_by_role("button", name="Save the name").press("Enter")

@@ -28,6 +28,9 @@ PAGES = (
     "/templates/{template}", "/templates/{template}/playground", "/templates/{template}/batch", "/renders?batch={batch}", "/uploads", "/workers", "/account", "/account/webhooks",
     "/accounts", "/accounts/{account}", "/accounts/{account}/delete", "/audit", "/sign-in", "/nowhere",
 )  # fmt: skip
+WIDER = """[...document.querySelectorAll('.scroll, pre')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => one.getAttribute('aria-label') || one.id)"""
+"""Names of tables and code that only sideways scrolling shows as a whole."""
 COLOUR_RULES = ("color-contrast", "link-in-text-block")
 """Rules of axe whose result depends on the colour scheme."""
 
@@ -72,6 +75,7 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
         )  # no transitions: axe would read colours halfway
         assert grave_faults(page, *COLOUR_RULES) == [], f"{path} in the dark"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
+        assert page.evaluate(WIDER) == [], f"{path} scrolls sideways"
     assert {urlsplit(url).netloc for url in requests if not url.startswith(("blob:", "data:"))} == {
         urlsplit(operator.origin).netloc
     }

@@ -82,16 +82,21 @@ def test_a_zip_names_a_file_that_is_gone(designer: Person) -> None:
     kept, gone = finished(designer, "Kept", name="Sale"), finished(designer, "Gone", name="Sale")
     (designer.api.world.settings.data_folder / "storage" / "objects" / f"results/{gone}.mp4").unlink()
     answer = designer.post("/renders/selection/download", job=[kept, gone])
-    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(designer.client.get(answer.headers["location"]).content)) as archive:
         assert archive.testzip() is None
         assert set(archive.namelist()) == {f"Sale {kept[-6:]}.mp4", f"Sale {gone[-6:]}.mp4 is gone.txt"}
 
 
 def test_a_zip_needs_a_finished_file_of_the_account(designer: Person, world: World) -> None:
     with signed_in(world, "another") as other:
-        answer = other.post("/renders/selection/download", job=finished(designer, "Secret"))
-    assert answer.status_code == 400
-    assert "None of the selected renders has a finished file" in answer.text
+        job = finished(designer, "Secret")
+        sent, fetched = (
+            other.post("/renders/selection/download", job=job),
+            other.get(f"/renders/selection.zip?job={job}"),
+        )
+    for answer in (sent, fetched):
+        assert answer.status_code == 400
+        assert "None of the selected renders has a finished file" in answer.text
 
 
 def test_two_renders_are_compared_side_by_side(designer: Person, window: Window) -> None:

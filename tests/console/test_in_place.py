@@ -53,9 +53,8 @@ def test_a_button_whose_request_is_lost_says_so_and_works_later(workers: Any) ->
 def test_a_button_of_an_ended_session_leads_to_the_sign_in(workers: Any) -> None:
     workers.context.clear_cookies(name=COOKIE)
     workers.get_by_role("button", name="Drain", exact=True).click()
-    expect(workers.locator("#notices")).to_contain_text("You are signed out.")
-    workers.locator("#notices").get_by_role("link", name="Sign in again").first.click()
-    workers.wait_for_url("**/sign-in?next=*workers*")
+    workers.wait_for_url("**/sign-in?next=*workers&refused=true")
+    expect(workers.locator("main")).to_contain_text("You are signed out, so nothing was changed.")
 
 
 def test_the_queue_is_paused_and_the_question_is_closed(operator: Person, window: Window) -> None:

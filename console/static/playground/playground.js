@@ -1,5 +1,5 @@
 // Playground of a template: inputs with their faults, and the code of the same render.
-import { all } from "../page.js";
+import { all, onArrival } from "../page.js";
 import { isJson, show } from "../requests.js";
 import { byId, form, post, remember, values } from "./form.js";
 import { draw, redraw } from "./screen.js";
@@ -114,11 +114,7 @@ function showColour(field) {
 
 // ---- The page loads, is restored from the cache, or is online again ----
 for (const picker of all("[data-colour]", form)) showColour(byId(picker.dataset.colour));
-showChanges();
-if (location.pathname.endsWith("/render")) { // the page of a refused render
-  remember();
-  form.querySelector("[aria-invalid]")?.focus();
-}
+onArrival(showChanges); // also after a refused render
 const again = () => { draw(); check(); };
 window.addEventListener("online", again);
 form.addEventListener("again", again); // the farm did not answer

@@ -60,6 +60,7 @@ takeDrops(
 form.addEventListener("submit", async (event) => {
   if (!running.size) return;
   event.preventDefault();
+  event.stopImmediatePropagation(); // htmx would send it
   if (waiting) return;
   const button = (waiting = event.submitter), holders = [...running.keys()];
   button.setAttribute("aria-busy", "true");
@@ -68,4 +69,4 @@ form.addEventListener("submit", async (event) => {
   waiting = null;
   button.removeAttribute("aria-busy");
   if (holders.every((holder) => !holder.querySelector("[aria-invalid]"))) form.requestSubmit(button);
-});
+}, true);
