@@ -75,7 +75,7 @@ def test_every_page_is_accessible_fits_and_stays_on_its_origin(
         )  # no transitions: axe would read colours halfway
         assert grave_faults(page, *COLOUR_RULES) == [], f"{path} in the dark"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{path} is wider than the window"
-        assert page.evaluate(WIDER) == [], f"{path} scrolls sideways"
+        assert not phone or page.evaluate(WIDER) == [], f"{path} scrolls sideways"
     assert {urlsplit(url).netloc for url in requests if not url.startswith(("blob:", "data:"))} == {
         urlsplit(operator.origin).netloc
     }

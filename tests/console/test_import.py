@@ -376,7 +376,7 @@ def test_a_choice_that_was_not_sent_is_put_back(member: Person, window: Callable
     page.goto(f"{member.origin}/console/templates")
     page.context.set_offline(True)
     page.set_input_files("#file", project)
-    expect(page.get_by_role("alert")).to_have_text("two.motion: The farm does not answer. Check the connection.")
+    expect(page.get_by_role("alert")).to_have_text("two.motion: You are offline. Check the connection.")
     expect(page.locator("#file")).to_have_value("")  # a browser ignores the choice of the same file again
     page.context.set_offline(False)
     page.set_input_files("#file", project)
@@ -384,7 +384,7 @@ def test_a_choice_that_was_not_sent_is_put_back(member: Person, window: Callable
     expect(chooser).to_have_value("")
     page.context.set_offline(True)
     chooser.select_option("Teaser")
-    expect(page.locator("#notices")).to_contain_text("the farm does not answer. Choose again")
+    expect(page.locator("#notices")).to_contain_text("You are offline. Choose again")
     expect(chooser).to_have_value("")  # the one that would be imported
     page.context.set_offline(False)
     page.go_back()

@@ -118,7 +118,7 @@ def test_the_preview_goes_on_where_the_browser_limits_changes_of_the_address(des
 def test_a_preview_is_drawn_once_the_network_is_back(page: Any) -> None:
     page.context.set_offline(True)
     page.fill("#in-headline", "Typed on a train")
-    expect(page.locator("#preview-note")).to_have_text("The farm does not answer. Check the connection.")
+    expect(page.locator("#preview-note")).to_have_text("You are offline. Check the connection.")
     page.context.set_offline(False)
     expect(page.locator("#preview-note")).to_be_empty()
     expect(page.locator("#code-curl")).to_contain_text("Typed on a train")

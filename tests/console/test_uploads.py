@@ -101,9 +101,7 @@ def test_an_import_shows_its_progress_and_is_cancelled_or_tried_again(
         page.unroute_all()
         page.context.set_offline(True)
         page.set_input_files(chooser, project)
-        expect(page.get_by_role("alert")).to_have_text(
-            f"{project.name}: The farm does not answer. Check the connection."
-        )
+        expect(page.get_by_role("alert")).to_have_text(f"{project.name}: You are offline. Check the connection.")
         page.context.set_offline(False)
         page.get_by_role("button", name="Try again").click()
         expect(page.locator("main")).to_contain_text("Nothing is stored yet.")
