@@ -188,7 +188,7 @@ def test_a_render_is_cancelled_and_a_failed_one_retried(member: Person, window: 
     renders = member.api.get("/renders").json()["total"]
     page.goto(f"{member.origin}/console/renders/{names['queued']}")
     page.click("main >> text=Cancel")
-    page.wait_for_selector("text=1 render was cancelled")
+    page.wait_for_selector("text=The render was cancelled")
     assert member.api.get(f"/renders/{names['queued']}").json()["status"] == "cancelled"
     page.goto(f"{member.origin}/console/renders?status=failed")
     page.check("input[name=job]")
