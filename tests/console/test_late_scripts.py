@@ -91,7 +91,7 @@ def test_a_composition_chosen_early_is_shown(designer: Person, window: Window) -
 def test_a_composition_chosen_before_the_picture_is_there_is_shown(designer: Person, window: Window) -> None:
     page = window(designer)
     pictures = HeldAnswers(page, "**/picture.jpg*")
-    checks = HeldAnswers(page, "**/controls.js", lambda request: request.method == "HEAD")
+    checks = HeldAnswers(page, "**/import/**", lambda request: "hx-request" in request.headers)
     page.goto(findings(designer), wait_until="domcontentloaded")
     pictures.wait()
     page.get_by_label("Composition").select_option("Teaser")
