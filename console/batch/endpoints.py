@@ -18,7 +18,7 @@ from api.renders.media import uploads_of
 from api.renders.rules import input_faults
 from api.templates import service as templates
 from console.batch.table import Row, Table, example, file_names, read_table, with_uploads
-from console.pages import leads_to, page
+from console.pages import page
 from console.playground.form import PREFIX, check_version, defaults_of, explained, idempotency_key, values_of
 from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
