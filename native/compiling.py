@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ZIG = "ziglang==0.17.1"
@@ -47,11 +48,16 @@ def build(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as cache:
         # By default, Zig stores 100 MB in the home folder, and fails if that is missing or read-only.
         environment = os.environ | {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
-        for level, flags in LEVELS.get(platform.machine(), {"baseline": ()}).items():
-            words = [*command, *FLAGS, *flags, *sources, "-lm", "-o", str(folder / f"kernels-{level}.so")]
-            done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise SystemExit(f"{shlex.join(command)} could not compile the kernels:\n{done.stderr}")
+        levels = LEVELS.get(platform.machine(), {"baseline": ()})
+
+        def compile_level(level: str) -> subprocess.CompletedProcess[str]:
+            words = [*command, *FLAGS, *levels[level], *sources, "-lm", "-o", str(folder / f"kernels-{level}.so")]
+            return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+
+        with ThreadPoolExecutor() as pool:
+            for done in pool.map(compile_level, levels):
+                if done.returncode:
+                    raise SystemExit(f"{shlex.join(command)} could not compile the kernels:\n{done.stderr}")
 
 
 def _works(compiler: str) -> bool:

@@ -141,9 +141,16 @@ install_dependencies() {
     cp "$1/requirements.lock" "$2/requirements.installed"
 }
 
-# install_locked ROOT VENV
+# install_locked ROOT VENV: the lock names every package, so pip need not look at what they require.
 install_locked() {
-    run_pip "$2" install --progress-bar off --require-hashes --requirement "$1/requirements.lock" 2>"$2/setup.log"
+    run_pip "$2" install --progress-bar off --no-deps --no-compile --require-hashes --requirement "$1/requirements.lock" 2>"$2/setup.log" &&
+        compile_modules "$2"
+}
+
+# compile_modules VENV: on all cores, where pip would use one. Some packages have files that no Python 3 compiles.
+compile_modules() {
+    "$1/bin/python" -I -m compileall -qq -j 0 "$1/lib" >/dev/null 2>&1 ||
+        "$1/bin/python" -I -m compileall -qq "$1/lib" >/dev/null 2>&1 || : # without /dev/shm, only one process can work
 }
 
 # forget_unfinished VENV: pip writes INSTALLER after a package's files and programs. If it is killed, or the disk fills, before

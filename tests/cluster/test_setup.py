@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import select
 import shutil
@@ -65,13 +66,14 @@ def test_a_package_that_a_killed_first_start_left_unfinished_is_installed_again(
     venv = project / ".venv"
     wheel = tmp_path / "unfinished-1.0-py3-none-any.whl"
     files = {
-        "METADATA": "Metadata-Version: 2.1\nName: unfinished\nVersion: 1.0\n",
+        "METADATA": "Metadata-Version: 2.1\nName: unfinished\nVersion: 1.0\nRequires-Dist: not-in-the-lock\n",
         "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         "RECORD": "",
     }
     with zipfile.ZipFile(wheel, "w") as archive:
         for name, text in (files | {"entry_points.txt": "[console_scripts]\nits-program = unfinished:run\n"}).items():
             archive.writestr(f"unfinished-1.0.dist-info/{name}", text)
+        archive.writestr("unfinished.py", "run = print\n")
     digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
     (project / "requirements.lock").write_text(f"unfinished==1.0 --hash=sha256:{digest}\n")
     shutil.copytree(environment_made, venv, symlinks=True)
@@ -84,6 +86,7 @@ def test_a_package_that_a_killed_first_start_left_unfinished_is_installed_again(
     done = subprocess.run([project / "farm", "demo"], env=environment, capture_output=True, text=True, check=False)
     assert "farm: compiling the native kernels" in done.stderr.splitlines()
     assert (venv / "bin" / "its-program").exists()
+    assert list(information.parent.glob("__pycache__/unfinished.*.pyc"))
     assert not (venv / "setup.tmp").exists()
 
 
@@ -258,6 +261,15 @@ def test_the_kernels_are_compiled_without_a_home(tmp_path: Path) -> None:
     command = [sys.executable, "-c", build, str(tmp_path / "built")]
     subprocess.run(command, cwd=ROOT / "native", env=environment, check=True)
     assert sorted(path.suffix for path in (tmp_path / "built").iterdir()) in ([".so"], [".so", ".so"])
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other machines have one library")
+def test_the_libraries_of_the_kernels_are_compiled_at_the_same_time(tmp_path: Path) -> None:
+    waits = "for second in $(seq 600); do set -- begun.*; [ $# = 2 ] && exit 0; sleep 0.1; done; exit 1"
+    _write_program(tmp_path / "cc", f"cd {tmp_path} && : >begun.$$ && {waits}")
+    build = "import compiling, pathlib, sys; compiling.build(pathlib.Path(sys.argv[1]))"
+    command = [sys.executable, "-c", build, str(tmp_path / "built")]
+    subprocess.run(command, cwd=ROOT / "native", env=os.environ | {"CC": str(tmp_path / "cc")}, check=True)
 
 
 def test_archives_are_unpacked_without_an_argument_that_the_python_of_debian_12_lacks() -> None:
