@@ -65,9 +65,10 @@ def test_an_opaque_layer_on_top_hides_everything(session: RenderSession, example
     @holds_for(examples, seed=SEEDS, frame=FRAMES)
     def check(seed: int, frame: int) -> None:
         record = RandomDocument(seed).made()
-        cover = layer("cover", x=80, y=45, width=4000, height=4000, fill="#2468ac")
-        record["scene"]["nodes"].append(cover)
-        root(record)["children"].append("cover")
+        # A layer whose matte is not among the layers of the frame takes the one above it, which is then not drawn.
+        for name in ("taken", "cover"):
+            record["scene"]["nodes"].append(layer(name, x=80, y=45, width=4000, height=4000, fill="#2468ac"))
+            root(record)["children"].append(name)
         shown = still(session, record, frame)
         assert (shown == np.array([0x24, 0x68, 0xAC, 255])).all()
 
@@ -80,7 +81,10 @@ def test_a_group_of_one_equals_its_layer(session: RenderSession, examples: int) 
         nodes = {node["id"]: node for node in record["scene"]["nodes"]}
         sources = {props(node, "fx").get("matte", {}).get("sourceId") for node in record["scene"]["nodes"]}
         children = root(record)["children"]
-        flat = [child for child in children if is_flat(nodes[child]) and child not in sources]
+        # A layer above a matted one can become its matte, if the named one is not among the layers of the frame.
+        matted = (number for number, child in enumerate(children) if "matte" in props(nodes[child], "fx"))
+        below = children[: next(matted, None)]
+        flat = [child for child in below if is_flat(nodes[child]) and child not in sources]
         assume(len(flat) > index)
         grouped = copy.deepcopy(record)
         group_of_one(grouped, flat[index])
