@@ -26,6 +26,7 @@ from gpu_renderer.display_list.graph import (
     Scene,
     Step,
 )
+from gpu_renderer.display_list.known import Known
 from gpu_renderer.display_list.routing import blend_of, routed
 from gpu_renderer.display_list.space import camera, extrusion, lights
 from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed
@@ -60,19 +61,26 @@ ISOLATED_LEVELS_MAX = 4
 
 
 def compiled(
-    snapshot: Snapshot, width: int, height: int, box: Callable[[Source], Size], still_scale: float = 1.0
+    snapshot: Snapshot,
+    width: int,
+    height: int,
+    box: Callable[[Source], Size],
+    still_scale: float = 1.0,
+    known: Known[list[Placed]] | None = None,
 ) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
-    `box`: function from content to its width and height in layer px, (0, 0) if it has none. The corner and the size of
-    the composition are each rounded to pixels (document.md 4.4).
+    `box`: function from content to its width and height in layer px, (0, 0) if it has none. `known`: steps of the frames
+    before. The corner and the size of the composition are each rounded to pixels (document.md 4.4).
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
     x, y, scale = fitted.offset_x, fitted.offset_y, fitted.scale
     frame = Region(0, 0, width, height)
     view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
     clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
-    return _ListCompiler(snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale).graph()
+    return _ListCompiler(
+        snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale, known or Known()
+    ).graph()
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,8 @@ class _ListCompiler:
     """Same as for `compiled`."""
     still_scale: float
     """Same as `Scene.still_scale`."""
+    known: Known[list[Placed]]
+    """Steps of flat layers."""
     opacity: float = 1.0
     """Opacity of the groups around the list that are not isolated."""
     nesting: int = 0
@@ -158,7 +168,7 @@ class _ListCompiler:
         matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
-            return [(0.0, step) for step in self._steps_with_ghosts(layer, matte)]
+            return self._flat_steps(layer, matte)
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and not routing.is_faded_out(layer, matte):
             placed = self._planes_in_space(layer, transform, matte)
@@ -167,6 +177,17 @@ class _ListCompiler:
             shared = self.eye.depth_of(transform.sorted_at)
             return [(shared, step) for _, step in placed]
         return [(self.eye.depth(transform), step) for step in self._steps_with_ghosts(layer, matte)]
+
+    def _flat_steps(self, layer: LayerSnapshot, matte: MatteUse | None) -> list[Placed]:
+        """Return the steps of a layer in two dimensions, those of the last frame if nothing about them has changed."""
+        place = self.view, self.view_scale, self.opacity
+        depends_on_more = matte or layer.samples or layer.ghosts or isinstance(layer.source, CompositionSource)
+        found = None if depends_on_more else self.known.get(layer, place)
+        if found is None:
+            found = [(0.0, step) for step in self._steps_with_ghosts(layer, matte)]
+            if not depends_on_more:
+                self.known.keep(layer, place, found)
+        return found
 
     def _steps_with_ghosts(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:
         """Return the steps of a layer between those of its ghosts, without depths."""

@@ -14,8 +14,11 @@ from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, ra
 from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
+from gpu_renderer.display_list.known import Known
+from gpu_renderer.display_list.operations import Operation
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
 from gpu_renderer.display_list.space import lights
+from gpu_renderer.display_list.space.camera import Placed
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
@@ -91,10 +94,16 @@ class LayerContents:
         self._now: dict[tuple[object, ...], _KnownContents] = {}
         self._before = self._now
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
+        self.steps: Known[list[Placed]] = Known()
+        """Steps of flat layers, for `compile.py`."""
+        self.operations: Known[Operation] = Known()
+        """Operations of bare layers, for `lower.py`."""
 
     def end_frame(self) -> None:
-        """Drop the paint that the current frame did not use."""
+        """Drop what the current frame did not use."""
         self._before, self._now = self._now, {}
+        self.steps.end_frame()
+        self.operations.end_frame()
         self.rasters.end_frame()
 
     def box(self, layer: LayerSnapshot) -> tuple[float, float]:
@@ -119,7 +128,7 @@ class LayerContents:
         `is_smooth`: a mesh has four samples a pixel.
         """
         layer, source = step.layer, step.layer.source
-        if not (step.is_bare and isinstance(source, (ShapeSource, TextSource))):
+        if not stands_still(step):
             return self._made(step, scene, is_smooth), self.box(layer)
         key = (
             id(source), _is_turned(step), layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg,
@@ -267,6 +276,11 @@ def stage_filter(stack: Sequence[EffectSnapshot]) -> Filter:
 
 def _table(stage: effects.ColorStage | None) -> bytes | None:
     return None if stage is None or stage.table is None else stage.table.tobytes()
+
+
+def stands_still(step: Draw) -> bool:
+    """Return True if the step alone decides the content of its layer, whatever the time: shapes and texts."""
+    return step.is_bare and isinstance(step.layer.source, (ShapeSource, TextSource))
 
 
 def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from gpu_renderer.display_list import bounds, routing
 from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, RenderGraph, Scene, Step
-from gpu_renderer.display_list.layer_contents import LayerContents, has_passes, part_shown
+from gpu_renderer.display_list.layer_contents import LayerContents, has_passes, part_shown, stands_still
 from gpu_renderer.display_list.operations import (
     Adjust,
     BlendLayer,
@@ -51,8 +51,7 @@ class _Lowering:
             layers = tuple(self.layer(plane) for plane in step.planes)
             return DrawDepthGroup(layers, around([layer.bounds for layer in layers]))
         if step.is_bare:
-            layer = self.layer(step)
-            return None if bounds.is_culled(layer) else DrawQuad(layer, layer.bounds)
+            return self._bare(step)
         needs_buffer = (has_passes(step.layer) and step.plane is None) or step.matte is not None or step.samples
         quantises, shows_backdrop = routing.quantises(step), step.layer.shows_backdrop
         layer = self.layer(step, is_smooth=not (needs_buffer or quantises or shows_backdrop))
@@ -63,6 +62,19 @@ class _Lowering:
         if shows_backdrop:
             return DrawOverBackdrop(layer, layer.bounds)
         return DrawBuffer(layer, layer.bounds) if needs_buffer else DrawQuad(layer, layer.bounds)
+
+    def _bare(self, step: Draw) -> Operation | None:
+        """Return the operation of a bare layer, that of the last frame if nothing about it has changed."""
+        known = self.contents.operations.get(step, self.scene)
+        if known is not None:
+            return known
+        layer = self.layer(step)
+        if bounds.is_culled(layer):
+            return None
+        made = DrawQuad(layer, layer.bounds)
+        if stands_still(step):
+            self.contents.operations.keep(step, self.scene, made)
+        return made
 
     def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:
         """Return a layer with its content and bounds. `is_smooth`: True if it is drawn with four samples a pixel."""

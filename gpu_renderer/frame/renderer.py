@@ -127,9 +127,8 @@ class FrameRenderer:
 
     def _compiled(self, snapshot: Snapshot, width: int, height: int) -> RenderGraph:
         """Return the snapshot's graph. Its unsupported features become warnings."""
-        graph = compiled(
-            self._contents.with_character_planes(snapshot), width, height, self._contents.box, self._still_scale
-        )
+        shown, contents = self._contents.with_character_planes(snapshot), self._layer_contents
+        graph = compiled(shown, width, height, self._contents.box, self._still_scale, contents.steps)
         for step in graph.steps:
             if not (isinstance(step, Draw) and step.is_bare):
                 self._warnings.update(dict.fromkeys(routing.unsupported(step)))

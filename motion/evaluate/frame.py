@@ -23,6 +23,7 @@ from motion.model.composition import Composition, Entry
 from motion.model.content import InstanceContent, LightContent, ParticleContent
 from motion.model.layer import Layer
 from motion.snapshot import (
+    AdjustmentSource,
     CompositionSource,
     EffectSnapshot,
     LayerSnapshot,
@@ -120,21 +121,31 @@ def snapshot_of(context: EvaluationContext) -> Snapshot:
 def paint_list(
     context: EvaluationContext, entries: Sequence[Entry], *, resolve_mattes: bool
 ) -> tuple[LayerSnapshot, ...]:
-    """Return the layers that are live at this moment, in paint order. A hidden layer stays only if another layer reads
-    it.
+    """Return the layers that are live at this moment, in paint order. A layer that is hidden, or transparent where that
+    changes nothing else, stays only if another layer reads it.
     """
     listed = _listed(context, entries)
     context.frame.budget.spend(len(listed))
     has_mattes = resolve_mattes and any(entry.layer.matte is not None for entry, _ in listed)
     matte_of = mattes([entry for entry, _ in listed]) if has_mattes else {}
     sources = {matte.source_id for matte in matte_of.values()}
+    drops_transparent = entries is context.plan.entries and not context.plan.in_space
     found = []
     for entry, is_live in listed:
         layer_id = entry.layer.id
         visible = entry.shown and is_live and layer_id not in sources
         if visible or entry.needed or layer_id in sources:
-            found.append(layer_snapshot(context, entry, visible, matte_of.get(layer_id)))
-    return tuple(layer for layer in found if layer is not None)
+            made = layer_snapshot(context, entry, visible, matte_of.get(layer_id))
+            if made is None or (made.opacity <= 0.0 and drops_transparent and visible and _is_alone(entry, made)):
+                continue
+            found.append(made)
+    return tuple(found)
+
+
+def _is_alone(entry: Entry, made: LayerSnapshot) -> bool:
+    """Return True if a transparent layer changes nothing: no other layer reads it, and it does not act on its backdrop."""
+    acts = isinstance(made.source, AdjustmentSource) or made.shows_backdrop or made.samples
+    return not (acts or entry.needed or entry.unit is not None)
 
 
 def layer_snapshot(

@@ -37,6 +37,8 @@ class Plan:
     cameras: tuple[Layer, ...]
     lights: tuple[Layer, ...]
     layers: Mapping[str, Layer]
+    in_space: bool
+    """True if a layer is 3D: flat layers divide 3D ones into runs, whatever their opacity (three-d.md 4)."""
     remembered: list[Snapshot] = field(default_factory=list)
     """Recently evaluated frames, so that equal frames are one object."""
 

@@ -89,6 +89,7 @@ class PlanMaker:
             cameras=tuple(layer for layer in layers.values() if layer.kind == "camera"),
             lights=tuple(layer for layer in layers.values() if layer.kind == "light"),
             layers=layers,
+            in_space=any(layer.is_3d for layer in layers.values()),
         )
 
     def _layers(self, drafts: list[Draft], settings: CompositionSettings) -> dict[str, Layer]:

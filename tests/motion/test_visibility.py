@@ -325,3 +325,23 @@ def nested(depth: int) -> Json:
     roots = [root(f"i{at + 1}" if at + 1 < depth else "a", node_id=f"c{at}") for at in range(depth)]
     shape = node("a", parent=f"c{depth - 1}")
     return document(*placed, shape, roots=tuple(roots), comps={f"c{at}": {"id": f"c{at}"} for at in range(depth)})
+
+
+def test_a_transparent_layer_is_left_out_where_that_changes_nothing_else() -> None:
+    fading = {"a": {"opacity": keys((0, 0), (1, 0), (2, 100))}}
+    assert drawn(document(node("a"), node("b"), tracks=fading), 0.5) == ["b"]
+    assert drawn(document(node("a"), node("b"), tracks=fading), 1.5) == ["a", "b"]
+    blurred = {"effects": [{"id": "e", "type": "compound-blur", "params": {"mapLayerId": "a"}}]}
+    assert drawn(document(node("a"), node("b", fx=blurred), tracks=fading)) == ["a", "b"]
+    assert drawn(document(node("a", fx={"isAdjustment": True}), node("b"), tracks=fading)) == ["a", "b"]
+    assert drawn(document(node("a", fx={"backdropBlur": 5}), node("b"), tracks=fading)) == ["a", "b"]
+
+
+def test_a_transparent_layer_stays_beside_3d_layers_and_in_groups_that_composite_as_a_unit() -> None:
+    """It divides a run of 3D layers, and decides whether its group has one layer or more."""
+    fading = {"a": {"opacity": keys((0, 0), (1, 100))}}
+    assert drawn(document(node("a"), node("b", z=5), tracks=fading)) == ["a", "b"]
+    group = node("g", "group", children=["a", "b"], opacity=50, fx={"precomp": True})
+    (unit,) = shown(document(group, node("a", parent="g"), node("b", parent="g"), tracks=fading)).layers
+    assert isinstance(unit.source, CompositionSource)
+    assert [inner.id for inner in unit.source.composition.layers] == ["a", "b"]
