@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,7 @@ def attacks(workers: int) -> Sequence[Attack | None]:
         slow("frames of 25 s", 5, Drawing(25.0), is_proven=True),
         slow("frames of 25 s", 20, Drawing(25.0), is_proven=False),
         slow("frames of 25 s", 20, Drawing(25.0), is_proven=True),
+        replace(slow("quick segments, then frames of 25 s", 20, Drawing(25.0), is_proven=True), quick_seconds=3.0),
         slow("frames of 8 s", 5, Drawing(8.0), is_proven=True),
         slow("frames that hang", 5, Drawing(hangs=True), is_proven=True),
         slow("crashes", 5, Drawing(0.5, crashes=True), is_proven=True),

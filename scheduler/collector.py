@@ -157,14 +157,10 @@ class Collector(Service):
                 _log.info("result discarded", **about(assignment))
             if not report.cached:
                 self.estimator.learn(assignment.job_id, assignment.frame_count, report.seconds)
-                self._learn(assignment, report)
+                monotonic, account_id = self.dependencies.clock.monotonic(), assignment.account_id
+                self.isolation.evidence = learning.with_segment(self.isolation.evidence, monotonic, account_id)
             metrics.segment(report, assignment.frame_count)
             self._complete_lease(end.running_task)
-
-    def _learn(self, assignment: SegmentAssignment, report: Finished) -> None:
-        seconds, now = report.seconds / assignment.frame_count, self.dependencies.clock.monotonic()
-        evidence = learning.with_quick(self.isolation.evidence, now, assignment.account_id, seconds)
-        self.isolation.evidence = evidence
 
     async def _complete_jobs(self, ends: Sequence[_TaskEnd[AssemblyAssignment, Finished]]) -> None:
         await self.job_completer.complete([_assembled(end) for end in ends])
@@ -216,11 +212,12 @@ class Collector(Service):
         await self._blame(report.failure, running_task)
 
     async def _blame(self, failure: Failure, running_task: RunningTask) -> None:
-        evidence, view = self.isolation.evidence, self.isolation.view()
-        if failure.worker is None or not rules.counts_against_worker(evidence, view, failure.kind, running_task):
+        evidence, monotonic = self.isolation.evidence, self.dependencies.clock.monotonic()
+        account_id = running_task.assignment.account_id
+        if failure.worker is None or not rules.counts_against_worker(evidence, monotonic, failure.kind, account_id):
             return
         async with self.dependencies.database.work() as session:
-            now, account_id = self.dependencies.clock.now(), running_task.assignment.account_id
+            now = self.dependencies.clock.now()
             until = await workers.blame_worker(session, now, failure.worker, account_id)
         if until is not None:
             _log.warning("worker quarantined", worker=failure.worker, until=until.isoformat())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from itertools import chain, islice
 from typing import Final
 
@@ -12,13 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from farm_core.ids import new_id
 from farm_core.jobs import tasks, workers
 from farm_core.jobs.plan import TaskKind
-from farm_core.jobs.tasks import Audience, Lease, LeasedTask, WaitingTask
+from farm_core.jobs.tasks import Lease, LeasedTask, WaitingTask
 from scheduler.assignments import assignment_of
-from scheduler.isolation import admissions, learning, rules
-from scheduler.isolation.admissions import Admission
+from scheduler.isolation import learning, rules
 from scheduler.isolation.isolation import Isolation
-from scheduler.isolation.rules import Confinement
-from scheduler.isolation.state import View
+from scheduler.isolation.state import Trust, View
 from scheduler.placement import (
     TAIL_TASKS_MAX,
     AccountLoad,
@@ -72,10 +70,10 @@ class Dispatcher(Service):
         leased = await self.dependencies.database.single(lambda connection: self._lease(connection, view, room))
         evidence, now = self.isolation.evidence, self.dependencies.clock.monotonic()
         refused = list[str]()
-        for task, is_proven in leased:
+        for task in leased:
             # The evidence can be newer than the placement.
-            if rules.may_hold(evidence, view._replace(now=now), task.account_id, task.worker, is_proven=is_proven):
-                self._submit(task, now, is_proven=is_proven)
+            if rules.is_open(evidence, now, rules.trust(evidence, now, task.account_id), task.worker):
+                self._submit(task, now)
             else:
                 refused.append(task.lease_token)
         if refused:
@@ -83,7 +81,7 @@ class Dispatcher(Service):
                 await tasks.hand_back_tasks(session, self.dependencies.clock.now(), refused)
         return len(leased) if len(leased) >= ROUND_TASKS_MAX else 0
 
-    def _submit(self, task: LeasedTask, now: float, *, is_proven: bool) -> None:
+    def _submit(self, task: LeasedTask, now: float) -> None:
         assignment = assignment_of(task, self.dependencies.settings)
         running_task = RunningTask(
             assignment,
@@ -92,117 +90,87 @@ class Dispatcher(Service):
             now,
             now,
             webhook_origin=task.webhook_origin,
-            is_proven=is_proven,
         )
         self.running_tasks.add(running_task)
         self.dependencies.executor.submit(assignment, task.worker)
 
-    async def _lease(self, connection: AsyncConnection, view: View, room: int) -> list[tuple[LeasedTask, bool]]:
-        """Lease at most `room` tasks. Return each with whether its account is proven. Workers can have less room, because other
-        schedulers use them too.
+    async def _lease(self, connection: AsyncConnection, view: View, room: int) -> list[LeasedTask]:
+        """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
 
         All statements run on one connection: acquiring a connection costs as much as a small statement, and each
         connection plans its own statements. Only the last statement writes, so a round can be repeated. Two
         connections with half of the tasks each use a fifth more processor time.
         """
-        living = list(view.workers.values())
-        resting = rules.resting(self.isolation.evidence.restricted, self.dependencies.clock.now())
-        is_confined = rules.confinement(self.isolation.evidence, view) != Confinement()
-        proven = set[str]()
-        if is_confined and await self._protected_workers(connection, view):
-            placements = await self._place_in_turn(connection, view, room, resting, proven)
-        else:
-            placements = await self._place(connection, living, room, Audience(resting), proven)
-        if not placements:
-            return []
-        leases = leases_of(placements, new_id("lease"))
-        leased = await tasks.lease_tasks(connection, self.dependencies.clock.now(), leases)
-        return [(task, task.account_id in proven) for task in leased]
-
-    async def _place_in_turn(
-        self, connection: AsyncConnection, view: View, room: int, resting: Sequence[str], proven: set[str]
-    ) -> list[Placement]:
-        """Place tasks of the accounts that can use all workers, then those of others on the workers that are not left to the former."""
-        placements = list[Placement]()
-        for admission, audience in admissions.admissions(self.isolation.evidence, view, resting):
-            left = admissions.left_out(self.isolation.evidence, view, admission)
-            others = [worker for worker in view.workers.values() if worker.id not in left]
-            taken = Counter(placed.worker_id for placed in placements)
-            rest = max(1, room - len(placements))  # as in `tick`: at least one
-            placements += await self._place(connection, others, rest, audience, proven, taken, admission)
-        return placements
-
-    async def _protected_workers(self, connection: AsyncConnection, view: View) -> frozenset[str]:
-        """Choose the workers that confined accounts leave to others: those are neither drained nor quarantined."""
-        usable = await workers.usable_workers(connection, self.dependencies.clock.now(), list(view.workers))
-        self.isolation.evidence = rules.protect(self.isolation.evidence, view, usable)
-        return rules.protected_workers(self.isolation.evidence, view)
-
-    async def _place(
-        self,
-        connection: AsyncConnection,
-        living: Sequence[WorkerState],
-        room: int,
-        audience: Audience,
-        proven: set[str],
-        taken: Mapping[str, int] | None = None,
-        admission: Admission | None = None,
-    ) -> list[Placement]:
-        """Place tasks of some accounts on workers, and add the proven ones to `proven`. `taken` is the number of tasks that this round
-        has placed on each worker. `admission` is that of these accounts, if some are confined."""
-        if not living:
-            return []
-        now, renderers = self.dependencies.clock.now(), sorted({worker.renderer for worker in living})
-        heads_max = room + min(len(living), TAIL_TASKS_MAX)  # deep enough to see where a queue ends
-        waiting = await tasks.open_work(connection, now, heads_max, renderers, audience)
+        now, evidence = self.dependencies.clock.now(), self.isolation.evidence
+        renderers = sorted({worker.renderer for worker in view.workers.values()})
+        heads_max = room + min(len(view.workers), TAIL_TASKS_MAX)  # deep enough to see where a queue ends
+        waiting = list[WaitingTask]()
+        for audience in rules.audiences(evidence, view.now, rules.resting(evidence.restricted, now)):
+            waiting += await tasks.open_work(connection, now, heads_max, renderers, audience)
         if not waiting:
             return []
-        candidates = self._candidates(living, len(waiting) + SPARE_WORKERS, len(renderers))
-        loads = await workers.usable_workers(connection, now, list(candidates))
-        accounts = loads_of(waiting)
-        jobs = rules.admitted(self.isolation.evidence.restricted, now, jobs_of(waiting), accounts)
-        proven.update(task.account_id for task in waiting if task.is_proven)
-        now_monotonic = self.dependencies.clock.monotonic()
-        self.isolation.evidence = learning.with_proven(self.isolation.evidence, now_monotonic, proven)
-        free = self._free(candidates, {name: load + (taken or {}).get(name, 0) for name, load in loads.items()})
-        placements = place_tasks(jobs, free, accounts)
-        if admission not in (None, Admission.confined):
-            are_left = len(placements) < len(waiting)
-            self.isolation.evidence = learning.with_others(self.isolation.evidence, now_monotonic, are_left=are_left)
-        return placements
+        trusts = {task.account_id: rules.trust(evidence, view.now, task.account_id) for task in waiting}
+        self.isolation.evidence = learning.with_waiting(self.isolation.evidence, view.now, trusts, ())
+        free = await self._free(connection, view, len(waiting) + SPARE_WORKERS, set(trusts.values()))
+        accounts = {name: load._replace(trust=trusts[name]) for name, load in loads_of(waiting).items()}
+        placements = place_tasks(rules.admitted(evidence.restricted, now, jobs_of(waiting), accounts), free, accounts)
+        placed = {placement.task_id for placement in placements}
+        left = {task.account_id for task in waiting if task.task_id not in placed}
+        self.isolation.evidence = learning.with_waiting(self.isolation.evidence, view.now, trusts, left)
+        if not placements:
+            return []
+        return await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))
 
-    def _candidates(self, living: Sequence[WorkerState], wanted: int, renderers: int) -> dict[str, WorkerState]:
-        """Return at most `wanted` workers of each renderer that can probably get a task, and some full ones.
+    async def _free(self, connection: AsyncConnection, view: View, wanted: int, trusts: Set[Trust]) -> list[FreeWorker]:
+        """Return workers that can get tasks of these trusts, with their room. Loads in the database do not count copies."""
+        candidates = self._candidates(view, wanted, trusts)
+        loads = await workers.usable_workers(connection, self.dependencies.clock.now(), list(candidates))
+        copies = self.running_tasks.copies_by_worker
+        free = list[FreeWorker]()
+        for worker_id, load in loads.items():
+            worker, open_to = candidates[worker_id]
+            held = load + copies[worker_id]
+            is_blocked = rules.is_blocked(view, worker)
+            free.append(FreeWorker(worker_id, worker.renderer, WORKER_TASKS_MAX - held, held, open_to, is_blocked))
+        return free
+
+    def _candidates(
+        self, view: View, wanted: int, trusts: Set[Trust]
+    ) -> dict[str, tuple[WorkerState, frozenset[Trust]]]:
+        """Return at most `wanted` workers of each renderer that can probably get a task of these trusts, and some full ones, each with the
+        trusts that it is open to.
 
         This scheduler does not know the tasks of other schedulers. Each round starts where the last one stopped, so
-        that every worker is used. Workers that are held by a slow frame come only if there are no others.
+        that every worker is used. Workers that are blocked by a frame come in addition.
         """
-        first, view = self._first_worker % len(living), self.isolation.view(())
-        with_room, full, slow, taken = list[WorkerState](), list[WorkerState](), list[WorkerState](), Counter[str]()
+        living = list(view.workers.values())
+        renderers, first = len({worker.renderer for worker in living}), self._first_worker % len(living)
+        found, taken, spare, blocked = (
+            dict[str, tuple[WorkerState, frozenset[Trust]]](),
+            Counter[str](),
+            0,
+            Counter[str](),
+        )
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1
             is_full = self.running_tasks.load(worker.id) >= WORKER_TASKS_MAX
-            if len(full) >= SPARE_WORKERS if is_full else taken[worker.renderer] >= wanted:
+            is_blocked = rules.is_blocked(view, worker)
+            if is_blocked:
+                enough = blocked[worker.renderer] >= wanted
+            else:
+                enough = spare >= SPARE_WORKERS if is_full else taken[worker.renderer] >= wanted
+            if enough or not (open_to := rules.open_to(self.isolation.evidence, view, worker)) & trusts:
                 continue
-            if rules.has_slow_frame(view, worker):
-                slow.append(worker)
+            found[worker.id] = worker, open_to
+            if is_blocked:
+                blocked[worker.renderer] += 1
             elif is_full:
-                full.append(worker)
+                spare += 1
             else:
                 taken[worker.renderer] += 1
-                with_room.append(worker)
-                if len(with_room) == wanted * renderers:
+                if taken.total() == wanted * renderers:
                     break
-        return {worker.id: worker for worker in (*with_room, *full) or slow[: wanted * renderers]}
-
-    def _free(self, candidates: Mapping[str, WorkerState], loads: Mapping[str, int]) -> list[FreeWorker]:
-        """Return those candidates that may get tasks, with their room. `loads` does not count copies."""
-        copies = self.running_tasks.copies_by_worker
-        loads = {worker_id: load + copies[worker_id] for worker_id, load in loads.items()}
-        return [
-            FreeWorker(worker_id, candidates[worker_id].renderer, WORKER_TASKS_MAX - load, load)
-            for worker_id, load in loads.items()
-        ]
+        return found
 
 
 def leases_of(placements: Iterable[Placement], token: str) -> list[Lease]:

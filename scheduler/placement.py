@@ -6,6 +6,8 @@ goes first. Within an account, jobs are ordered by remaining work minus waiting 
 step: short jobs overtake, and long ones never starve. Assemblies come first, because their jobs are nearly done. All
 segments of a job go to workers of one renderer, because different renderers give different bytes.
 
+A worker can be open to some accounts only (`scheduler/isolation`). Accounts take turns as if it were not.
+
 A worker gets a second task in advance only while more tasks wait than there are workers. The last tasks of a queue
 wait for an idle worker: behind a long task they would end later.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -26,6 +29,9 @@ TAIL_TASKS_MAX: Final = 32
 EXPRESS_ROOM: Final = 4
 """Number of tasks that a full worker can hold above its limit, from accounts that have nothing running. Workers let
 accounts take turns."""
+
+
+EVERYBODY: Final[frozenset[Enum | None]] = frozenset({None})
 
 
 class PlaceableTask(NamedTuple):
@@ -53,19 +59,26 @@ class PlaceableJob(NamedTuple):
 
 
 class AccountLoad(NamedTuple):
-    """Frames of an account that are being rendered, and the account's priority. Each step doubles its share."""
+    """Frames of an account that are being rendered, and the account's priority. Each step doubles its share. `trust` decides which workers
+    it can use."""
 
     leased_frames: int = 0
     priority: int = 0
+    trust: Enum | None = None
 
 
 class FreeWorker(NamedTuple):
-    """A worker with its number of tasks (`load`) and how many more it can take (`room`)."""
+    """A worker with its number of tasks (`load`) and how many more it can take (`room`).
+
+    `open_to` are the trusts of accounts that can use it. A blocked worker gets tasks only if no other can take them.
+    """
 
     id: str
     renderer: str
     room: int
     load: int = 0
+    open_to: frozenset[Enum | None] = EVERYBODY
+    is_blocked: bool = False
 
 
 class Placement(NamedTuple):
@@ -120,10 +133,11 @@ class _Share:
     """Open jobs of one account, most urgent first. `place` is that of the first job, `weight` follows from its
     priority."""
 
-    __slots__ = ("cursors", "first", "jobs", "leased_frames", "pins", "place", "weight")
+    __slots__ = ("cursors", "first", "jobs", "leased_frames", "pins", "place", "trust", "weight")
 
     def __init__(self, load: AccountLoad | None) -> None:
         self.leased_frames, self.weight = (0, 1.0) if load is None else (load.leased_frames, 2.0**load.priority)
+        self.trust = None if load is None else load.trust
         self.jobs: list[PlaceableJob] = []
         self.place = math.inf
         self.cursors: dict[str, int] = {}
@@ -142,7 +156,7 @@ class _Share:
                 self.first += position == self.first
                 continue
             task_id, _, frame_count, avoid = heads[at]
-            worker = pool.take(renderer or self.pins.get(job_id), avoid, idle_only=idle_only)
+            worker = pool.take(renderer or self.pins.get(job_id), avoid, self.trust, idle_only=idle_only)
             if worker is None:
                 continue
             self.cursors[job_id] = at + 1
@@ -177,32 +191,40 @@ _PLACE: Final = itemgetter(2, 0)
 
 
 class _Pool:
-    """Free workers by renderer, least loaded first."""
+    """Free workers in heaps, least loaded first. The workers of a heap have the same renderer and are open to the same accounts."""
 
     def __init__(self, workers: Iterable[FreeWorker], extra_room: int = 0) -> None:
-        self._heaps: dict[str, list[tuple[int, str, FreeWorker]]] = {}
-        """Heaps of (load, id, worker) for workers with room, by renderer. No heap is empty."""
+        self._heaps: dict[_Key, list[tuple[int, str, FreeWorker]]] = {}
+        """Heaps of (load, id, worker) for workers with room. No heap is empty."""
         self._extra_room = extra_room
         for worker in workers:
             if worker.room + extra_room > 0:
-                self._heaps.setdefault(worker.renderer, []).append((worker.load, worker.id, worker))
+                key = _Key(worker.renderer, worker.is_blocked, worker.open_to)
+                self._heaps.setdefault(key, []).append((worker.load, worker.id, worker))
         for heap in self._heaps.values():
             heapq.heapify(heap)
 
     def __bool__(self) -> bool:
         return bool(self._heaps)
 
-    def take(self, renderer: str | None, avoid: str | None, *, idle_only: bool = False) -> FreeWorker | None:
-        """Give a task to the least loaded worker of the renderer (None: of any renderer), if possible not to `avoid`.
+    def take(
+        self, renderer: str | None, avoid: str | None, trust: Enum | None, *, idle_only: bool = False
+    ) -> FreeWorker | None:
+        """Give a task of an account of this trust to the least loaded worker of the renderer (None: of any renderer), if possible not to
+        `avoid`. Of equal workers, take one that is open to the fewest accounts.
 
         `idle_only`: return None if that worker is not idle.
         """
-        heap = (
-            self._heaps.get(renderer)
-            if renderer is not None
-            else min(self._heaps.values(), key=_least_loaded, default=None)
-        )
-        if heap is None or (idle_only and heap[0][0] > 0):
+        usable = [
+            (key.is_blocked, heap[0][0], len(key.open_to), heap[0][1], key)
+            for key, heap in self._heaps.items()
+            if (renderer is None or key.renderer == renderer) and trust in key.open_to
+        ]
+        if not usable:
+            return None
+        key = min(usable)[-1]
+        heap = self._heaps[key]
+        if idle_only and heap[0][0] > 0:
             return None
         load, worker_id, worker = heapq.heappop(heap)
         if worker_id == avoid and heap:
@@ -210,10 +232,11 @@ class _Pool:
         if load + 1 < worker.load + worker.room + self._extra_room:
             heapq.heappush(heap, (load + 1, worker_id, worker))
         elif not heap:
-            del self._heaps[worker.renderer]
+            del self._heaps[key]
         return worker
 
 
-def _least_loaded(heap: Sequence[tuple[int, str, FreeWorker]]) -> tuple[int, str]:
-    load, worker_id, _ = heap[0]
-    return load, worker_id
+class _Key(NamedTuple):
+    renderer: str
+    is_blocked: bool
+    open_to: frozenset[Enum | None]

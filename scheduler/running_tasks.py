@@ -19,7 +19,6 @@ class RunningTask:
     token.
 
     `started` and `advanced` (last progress) are times of the monotonic clock. `webhook_origin` is that of the task.
-    `is_proven`: the history had a completed job of its account when the task was placed.
     """
 
     assignment: TaskAssignment
@@ -29,7 +28,6 @@ class RunningTask:
     advanced: float
     frames_done: int = 0
     webhook_origin: str | None = None
-    is_proven: bool = False
 
     def is_fresh(self, now: float) -> bool:
         """Return True if the assignment is so recent that the worker may not have reported it yet."""

@@ -12,9 +12,9 @@ from farm_core.jobs import tasks, workers
 from farm_core.jobs.events import write_event
 from farm_core.telemetry import logs
 from scheduler.duration_estimator import DurationEstimator
-from scheduler.isolation import learning, rules
+from scheduler.isolation import rules
 from scheduler.isolation.isolation import Isolation
-from scheduler.isolation.rules import Confinement, Step
+from scheduler.isolation.rules import Step
 from scheduler.isolation.state import COPY_SUFFIX, View
 from scheduler.ports import SegmentAssignment, WorkerState, about
 from scheduler.running_tasks import RunningTask
@@ -27,9 +27,6 @@ RENEWALS_MAX: Final = 1000
 
 POLL_SECONDS: Final = 1.0
 """Time between two rounds while another account's frame blocks a task for longer than this."""
-
-PAUSED_SECONDS: Final = 5.0
-"""Delay of a round that shows that this process itself paused: it was suspended, or its database did not answer."""
 
 COPY_CANDIDATES_MAX: Final = 64
 """Maximum number of idle workers that a query checks for one straggler."""
@@ -45,15 +42,12 @@ class RunningTaskWatcher(Service):
         self.isolation = isolation
         self.running_tasks = isolation.running_tasks
         self.estimator = estimator
-        self._withdrawn: dict[str, RunningTask] = {}
-        """Assignments that lost their lease, by token, until their worker has stopped them."""
-        self._watched = self._resumed = self.dependencies.clock.monotonic()
 
     async def tick(self) -> int:
         """Check all running tasks once."""
         await self._renew()
-        self._forgive_own_pause()
-        await self._move_confined()
+        self.isolation.forgive_pause()
+        await self._end_slow_frames()
         view = self.isolation.view()
         for running_task in self.running_tasks:
             if await self._watch(running_task, view._replace(now=self.dependencies.clock.monotonic())):
@@ -61,17 +55,6 @@ class RunningTaskWatcher(Service):
         self._restart_silent_workers(view.workers.values())
         await self._restart_blocked_workers()
         return 0
-
-    def _forgive_own_pause(self) -> None:
-        """After a pause of this process, restart the waiting time of all tasks: the process has not read their
-        progress."""
-        now = self.dependencies.clock.monotonic()
-        if now - self._watched > self.every_seconds + PAUSED_SECONDS:
-            self._resumed = now
-            self.isolation.forgive_pause(now)
-            for running_task in self.running_tasks:
-                running_task.advanced = now
-        self._watched = now
 
     async def _renew(self) -> None:
         leases = sorted(self.running_tasks.leases())
@@ -89,28 +72,28 @@ class RunningTaskWatcher(Service):
         for running_task in self.running_tasks.of_lease(lease):
             self.running_tasks.complete(running_task.assignment.token)
             self.dependencies.executor.cancel(running_task.assignment.token)
-            self._withdrawn[running_task.assignment.token] = running_task
+            self.isolation.withdrawn[running_task.assignment.token] = running_task
             self.wake_within(rules.WITHDRAWN_SECONDS)
 
-    async def _move_confined(self) -> None:
-        """Hand back the tasks of limited accounts whose slow frames hold protected workers. Each worker is free after that frame."""
+    async def _end_slow_frames(self) -> None:
+        """Restart workers whose slow frames must end for tasks of other accounts."""
         evidence, view = self.isolation.evidence, self.isolation.view()
-        if rules.confinement(evidence, view) == Confinement():
-            return
-        self.wake_within(POLL_SECONDS)
-        leases = sorted({task.lease for task in self.running_tasks if rules.must_leave(evidence, view, task)})
-        if leases:
-            async with self.dependencies.database.work() as session:
-                await tasks.hand_back_tasks(session, self.dependencies.clock.now(), leases)
-        for lease in leases:
-            _log.info("task goes to another worker: others need its own", lease=lease)
-            self._withdraw(lease)
+        if evidence.slow_at:
+            self.wake_within(POLL_SECONDS)
+        for worker in view.workers.values():
+            if (slow := rules.must_restart(evidence, view, worker)) is None:
+                continue
+            _log.warning("worker restarted for others: slow frame", worker=worker.id, **about(slow.assignment))
+            self._restart(worker.id, view, is_blameless=True)
+            await self._write_event(
+                slow.assignment.job_id, "restart worker", {"kind": "slow frame", "worker": worker.id}
+            )
 
     def _restart_silent_workers(self, states: Iterable[WorkerState]) -> None:
         """Restart workers whose process has stopped."""
         now, limit = self.dependencies.clock.monotonic(), self.dependencies.settings.frame_seconds_max
         for state in states:
-            if rules.is_silent(state, now, self._resumed, limit):
+            if rules.is_silent(state, now, self.isolation.resumed_at, limit):
                 _log.warning("worker does not answer", worker=state.id)
                 self.dependencies.executor.restart(state.id, is_blameless=True)
 
@@ -118,27 +101,27 @@ class RunningTaskWatcher(Service):
         """Restart workers that still draw a frame of a withdrawn assignment while tasks of others wait for them."""
         now = self.dependencies.clock.monotonic()
         states = {worker.id: worker for worker in self.dependencies.executor.workers()}
-        active = {worker.active: worker for worker in states.values() if worker.active in self._withdrawn}
-        self._withdrawn = {
-            token: task for token, task in self._withdrawn.items() if token in active or task.is_fresh(now)
+        active = {worker.active: worker for worker in states.values() if worker.active in self.isolation.withdrawn}
+        self.isolation.withdrawn = {
+            token: task for token, task in self.isolation.withdrawn.items() if token in active or task.is_fresh(now)
         }
         for token, worker in active.items():
-            task = self._withdrawn.get(str(token))
-            if task is None or not rules.is_waited_for(self.isolation.evidence, self.isolation.view(), worker.id):
+            task = self.isolation.withdrawn.get(str(token))
+            waits = self.running_tasks.load(worker.id) > 0 or rules.is_wanted(self.isolation.evidence, now, worker.id)
+            if task is None or not waits:
                 continue
             if not rules.blocks_after_withdrawal(worker, now):
                 self.wake_within(rules.WITHDRAWN_SECONDS)
                 continue
             _log.warning("worker blocked by a withdrawn assignment", worker=worker.id, **about(task.assignment))
-            del self._withdrawn[str(token)]
+            del self.isolation.withdrawn[str(token)]
             self.dependencies.executor.restart(worker.id)
             await self._write_event(task.assignment.job_id, "restart worker", {"kind": "stall", "worker": worker.id})
 
     async def _watch(self, running_task: RunningTask, view: View) -> bool:
         """Do what `rules.next_step` says about the task. Return True if a worker restarts."""
         assignment = running_task.assignment
-        self.isolation.evidence = learning.with_wait(self.isolation.evidence, view, running_task)
-        if view.holder(running_task) is not None and view.quiet_seconds(running_task) > POLL_SECONDS:
+        if not view.is_drawn(running_task) and view.quiet_seconds(running_task) > POLL_SECONDS:
             self.wake_within(POLL_SECONDS)
         expected = None
         if isinstance(assignment, SegmentAssignment):
@@ -150,8 +133,11 @@ class RunningTaskWatcher(Service):
                 return True
             case Step.copy:
                 await self._copy(running_task, view)
+            case Step.relieve if running_task.frames_done:
+                unblocked = {name for name, state in view.workers.items() if not rules.is_blocked(view, state)}
+                await self._copy(running_task, view, unblocked)
             case Step.relieve:
-                return await self._relieve(running_task, view)
+                await self._give_back(running_task)
         return False
 
     def _end_frame(self, running_task: RunningTask, view: View) -> None:
@@ -168,31 +154,12 @@ class RunningTaskWatcher(Service):
             other.advanced = view.now
         self.dependencies.executor.restart(worker_id, is_blameless=is_blameless)
 
-    async def _relieve(self, running_task: RunningTask, view: View) -> bool:
-        """Copy the blocked task to another worker, or restart its worker. Return True if it restarts."""
-        unblocked = {name for name, state in view.workers.items() if not rules.has_slow_frame(view, state)}
-        is_alone = len(self.running_tasks.of_lease(running_task.lease)) == 1
-        if is_alone and await self._copy(running_task, view, unblocked):
-            return False
-        if rules.frame_to_interrupt(self.isolation.evidence, view, running_task) is None:
-            return False
-        await self.isolation.read_strikes()  # another scheduler can have restarted a worker just now
-        holder = rules.frame_to_interrupt(self.isolation.evidence, view, running_task)
-        if holder is None:
-            return False
-        self._restart(holder.worker_id, view, is_blameless=True)
-        await self.isolation.strike(learning.strike_of(self.isolation.evidence, view, holder))
-        _log.warning(
-            "worker restarted for a waiting account: slow frame",
-            worker=holder.worker_id,
-            account=holder.account_id,
-            new_accounts_confined=rules.confinement(self.isolation.evidence, view).unproven,
-            job_id=holder.job_id,
-            task=holder.task_id,
-        )
-        detail = {"kind": "slow frame", "worker": holder.worker_id}
-        await self._write_event(holder.job_id, "restart worker", detail)
-        return True
+    async def _give_back(self, running_task: RunningTask) -> None:
+        """Put a task back into the queue that waits behind a slow frame."""
+        async with self.dependencies.database.work() as session:
+            await tasks.hand_back_tasks(session, self.dependencies.clock.now(), [running_task.lease])
+        _log.info("task goes to another worker: slow frame", **about(running_task.assignment))
+        self._withdraw(running_task.lease)
 
     async def _copy(self, running_task: RunningTask, view: View, unblocked: Collection[str] = ()) -> bool:
         """Also submit the assignment to the least loaded worker of the same renderer. The first result counts.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -62,7 +63,7 @@ _JOB: Final = (
 class Attack:
     """What hostile accounts do: `accounts` of them each create `jobs` at once, and `jobs_per_second` from then on.
 
-    `cancel_after` is the age in seconds at which a job is cancelled, or None.
+    `cancel_after` is the age in seconds at which a job is cancelled, or None. `quick_seconds`: frames are quick for so long.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Attack:
     frames: int = 270
     is_proven: bool = False
     cancel_after: float | None = None
+    quick_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class _Run:
     def __init__(self, scenario: AttackedFarm, server: EmbeddedPostgres, folder: Path) -> None:
         self.scenario, self._server, self._folder = scenario, server, folder
         self._hostile = Drawing() if scenario.attack is None else scenario.attack.drawing
+        self._hostile_from = math.inf
         self._fleet = FrameFleet(scenario.workers, self._drawing)
         self._schedulers: list[Scheduler] = []
         self._numbers = itertools.count()
@@ -115,7 +118,8 @@ class _Run:
         self._cancel: list[tuple[float, str]] = []
 
     def _drawing(self, account_id: str) -> Drawing:
-        return self._hostile if account_id.startswith("acc_x") else Drawing()
+        is_hostile = account_id.startswith("acc_x") and asyncio.get_running_loop().time() >= self._hostile_from
+        return self._hostile if is_hostile else Drawing()
 
     async def run(self) -> Waits:
         """Run until the title cards have ended."""
@@ -177,6 +181,7 @@ class _Run:
         if attack is None:
             return
         loop, names = asyncio.get_running_loop(), [f"acc_x{number}" for number in range(attack.accounts)]
+        self._hostile_from = loop.time() + attack.quick_seconds
         for name in names:
             self._account(connection, name, is_proven=attack.is_proven)
         for _ in range(attack.jobs):

@@ -313,8 +313,7 @@ SELECT id, CASE WHEN callback_url IS NOT NULL THEN pg_notify('deliveries', '') E
 -- The planner expects half of the tasks to meet a condition in coalesce, and nearly all to meet one with IS NOT
 -- UNKNOWN. With the first estimate it expected one task per job, and read and sorted all of a job's tasks instead of
 -- using their index.
--- `resting` accounts are left out. With `are_confined`, only accounts that are confined, or are not, are read: those
--- named, and with `unproven` all without a completed job.
+-- `resting` accounts are left out. With `are_named`, only accounts that are `named`, or are not, are read.
 -- That condition has the same form: with coalesce alone, the statement was planned at each use and took twice the processor time.
 -- A pause is always shorter than a minute: a task with a later end of its pause is from before the clock was set back.
 WITH depth AS MATERIALIZED (
@@ -323,8 +322,7 @@ WITH depth AS MATERIALIZED (
     ) AS places
 )
 SELECT heads.id AS job_id, ready.account_id, heads.place AS job_place, heads.renderer, heads.leased_frames, heads.task_id, heads.kind, heads.frame_count,
-    heads.avoid_worker, ready.leased_frames AS account_frames, ready.priority AS account_priority, ready.completed > 0 AS is_proven,
-    depth.tasks AS depth
+    heads.avoid_worker, ready.leased_frames AS account_frames, ready.priority AS account_priority, depth.tasks AS depth
 FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
     SELECT open_jobs.job_id AS id, open_jobs.ready_place AS place, known.renderer, open_jobs.leased_frames, waiting.*
     FROM open_jobs CROSS JOIN LATERAL (
@@ -344,8 +342,8 @@ FROM account_queues AS ready CROSS JOIN depth CROSS JOIN LATERAL (
 ) AS heads
 WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 FROM queue_state WHERE paused_at IS NOT NULL)
     AND nullif(coalesce(array_position(CAST(:resting AS text[]), CAST(ready.account_id AS text)) IS NULL
-        AND coalesce((array_position(CAST(:confined AS text[]), CAST(ready.account_id AS text)) IS NOT NULL
-            OR (CAST(:unproven AS boolean) AND ready.completed = 0)) = CAST(:are_confined AS boolean), true), true), false)
+        AND coalesce((array_position(CAST(:named AS text[]), CAST(ready.account_id AS text)) IS NOT NULL)
+            = CAST(:are_named AS boolean), true), true), false)
         IS NOT UNKNOWN
 ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
 
@@ -696,30 +694,26 @@ WHERE job_events.at > :since AND job_events.at <= :now AND (job_events.detail ->
 GROUP BY jobs.account_id, account_queues.processing
 HAVING sum(CASE job_events.detail ->> 'kind' WHEN 'stall' THEN :stall_strikes ELSE 1 END) >= greatest(:strikes_max, :strikes_share * account_queues.processing)
 
--- record_slow_frame --
-INSERT INTO slow_frames (at, account_id, worker, is_proven, frees) VALUES (:at, :account_id, :worker, :is_proven, :frees)
+-- record_slow_frames --
+INSERT INTO slow_frames (at, account_id, worker)
+SELECT :now, slow.* FROM unnest(CAST(:account_ids AS text[]), CAST(:workers AS text[])) AS slow
 
 -- forget_slow_frames --
 DELETE FROM slow_frames WHERE at < :before
 
--- slow_frames --
-SELECT at, account_id, worker, is_proven, frees FROM slow_frames WHERE at > :since AND at <= :now ORDER BY at, id
-
--- frame_owners --
--- Return the leased segments of these tokens, looked up one by one.
-SELECT leased.lease_token AS token, leased.job_id, leased.id AS task_id, jobs.account_id, coalesce(account_queues.completed > 0, false) AS is_proven
-FROM unnest(CAST(:tokens AS text[])) AS wanted CROSS JOIN LATERAL (
-    SELECT id, job_id, lease_token FROM tasks
-    WHERE id = substr(wanted, strpos(wanted, '.') + 1) AND kind = 'render' AND coalesce(status = 'leased', false) LIMIT 1
-) AS leased CROSS JOIN LATERAL (SELECT account_id FROM jobs WHERE jobs.id = leased.job_id LIMIT 1) AS jobs
-    LEFT JOIN account_queues ON account_queues.account_id = jobs.account_id
-WHERE leased.lease_token = wanted
+-- slow_accounts --
+SELECT account_id, max(at) AS at FROM slow_frames WHERE at > :since AND at <= :now GROUP BY account_id
 
 -- forget_workers --
 DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
 
 -- live_workers --
 SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)
+    AND drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
+
+-- lasting_workers --
+-- Return the workers that can get tasks, also those that restart: they were seen a while ago.
+SELECT id, node, renderer FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)
     AND drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node)
 
 -- live_renderers --

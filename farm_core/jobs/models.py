@@ -222,7 +222,7 @@ class JobEvent(SQLModel, table=True):
 
 
 class SlowFrame(SQLModel, table=True):
-    """A restart of a worker whose slow frame blocked other accounts. Rows are few: they are deleted after an hour."""
+    """A slow frame of an account. Rows are few: one a minute for an account and scheduler, deleted after an hour."""
 
     __tablename__ = "slow_frames"
 
@@ -230,8 +230,6 @@ class SlowFrame(SQLModel, table=True):
     at: datetime = moment()
     account_id: str
     worker: str
-    is_proven: bool = Field(sa_column=Column(Boolean, nullable=False))
-    frees: bool = Field(sa_column=Column(Boolean, nullable=False))
 
 
 class Segment(SQLModel, table=True):

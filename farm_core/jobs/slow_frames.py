@@ -1,50 +1,25 @@
-"""Restarts of workers because of slow frames, which all schedulers know, and the owners of frames that workers draw."""
+"""Accounts with slow frames, which all schedulers know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
-from farm_core.db.sql import Transaction, execute, execute_as
+from farm_core.db.sql import Transaction, execute
 
 KEPT_SECONDS: Final = 3600.0
-"""Time after which a restart is forgotten. It counts for a shorter time (`scheduler/isolation/rules.py`)."""
+"""Time after which a slow frame is forgotten. It counts for a shorter time (`scheduler/isolation/rules.py`)."""
 
 
-class SlowFrameRestart(NamedTuple):
-    """A worker that was restarted because a slow frame of the account blocked others. `is_proven`: the history had a completed
-    job of the account. `frees`: the worker is the one that is left to others from then on."""
-
-    at: datetime
-    account_id: str
-    worker: str
-    is_proven: bool
-    frees: bool
+async def record_slow_frames(transaction: Transaction, now: datetime, workers: Mapping[str, str]) -> None:
+    """Record that accounts have slow frames now, each with the worker that draws one. Forget old ones."""
+    await execute(transaction, "forget_slow_frames", {"before": now - timedelta(seconds=KEPT_SECONDS)})
+    values = {"now": now, "account_ids": list(workers), "workers": list(workers.values())}
+    await execute(transaction, "record_slow_frames", values)
 
 
-class FrameOwner(NamedTuple):
-    """The segment whose frame a worker draws, by the token of its lease."""
-
-    token: str
-    job_id: str
-    task_id: str
-    account_id: str
-    is_proven: bool
-
-
-async def record_slow_frame(transaction: Transaction, restart: SlowFrameRestart) -> None:
-    """Record a restart, and forget old ones."""
-    await execute(transaction, "forget_slow_frames", {"before": restart.at - timedelta(seconds=KEPT_SECONDS)})
-    await execute(transaction, "record_slow_frame", restart._asdict())
-
-
-async def slow_frames(transaction: Transaction, now: datetime, seconds: float) -> list[SlowFrameRestart]:
-    """Return the restarts of the last `seconds`, oldest first."""
+async def slow_accounts(transaction: Transaction, now: datetime, seconds: float) -> dict[str, datetime]:
+    """Return the last slow frame of each account that had one in the last `seconds`."""
     values = {"since": now - timedelta(seconds=seconds), "now": now}
-    return await execute_as(SlowFrameRestart._make, transaction, "slow_frames", values)
-
-
-async def frame_owners(transaction: Transaction, tokens: Sequence[str]) -> list[FrameOwner]:
-    """Return the owners of the leased segments with these tokens."""
-    return await execute_as(FrameOwner._make, transaction, "frame_owners", {"tokens": list(tokens)})
+    return {row.account_id: row.at for row in await execute(transaction, "slow_accounts", values)}

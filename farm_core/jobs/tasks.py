@@ -48,8 +48,8 @@ class Lease(NamedTuple):
 class WaitingTask(NamedTuple):
     """A waiting task, with the work of its job and account in flight: a row of `open_work`.
 
-    `job_place` orders the jobs of an account. `renderer` is None if any renderer can draw the job. `is_proven`: the
-    history has a completed job of the account. `depth` is the maximum number of tasks that were read of each account.
+    `job_place` orders the jobs of an account. `renderer` is None if any renderer can draw the job. `depth` is the
+    maximum number of tasks that were read of each account.
     """
 
     job_id: str
@@ -63,18 +63,16 @@ class WaitingTask(NamedTuple):
     avoid_worker: str | None
     account_frames: int
     account_priority: int
-    is_proven: bool
     depth: int
 
 
 class Audience(NamedTuple):
-    """Accounts whose tasks `open_work` returns: all but the resting ones. If `are_confined` is True, of these only the confined ones:
-    those named, and with `unproven`, all without a completed job in the history. If `are_confined` is False, only the others."""
+    """Accounts whose tasks `open_work` returns: all but the resting ones. If `are_named` is True, of these only the named ones, and if it is
+    False, only the others."""
 
     resting: Sequence[str] = ()
-    confined: Sequence[str] = ()
-    unproven: bool = False
-    are_confined: bool | None = None
+    named: Sequence[str] = ()
+    are_named: bool | None = None
 
 
 EVERYBODY: Final = Audience()
@@ -146,9 +144,8 @@ async def open_work(
     """
     values = {
         "resting": list(audience.resting),
-        "confined": list(audience.confined),
-        "unproven": audience.unproven,
-        "are_confined": audience.are_confined,
+        "named": list(audience.named),
+        "are_named": audience.are_named,
         "now": now,
         "renderers": None if renderers is None else list(renderers),
         "depth_least": DEPTH_LEAST,

@@ -8,10 +8,13 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple, Protocol
 
 from farm_core.accounts.plans import PLANS, storage_limit
-from farm_core.db.sql import Transaction, column, execute
+from farm_core.db.sql import Transaction, column, execute, execute_as
 
 LIVE_SECONDS: Final = 15.0
 """Time after which an unseen worker counts as gone."""
+
+RESTART_SECONDS: Final = 60.0
+"""Time after which an unseen worker no longer counts as one that restarts."""
 
 FORGET_SECONDS: Final = 3600.0
 FAILURES_MAX: Final = 3
@@ -113,6 +116,20 @@ async def live_workers(transaction: Transaction, now: datetime) -> list[str]:
     """Return the workers that some scheduler has seen just now and that can get tasks."""
     values = {"now": now, "since": now - timedelta(seconds=LIVE_SECONDS)}
     return await column(transaction, "live_workers", values)
+
+
+class LastingWorker(NamedTuple):
+    """A worker that can get tasks, or will when it has restarted."""
+
+    id: str
+    node: str
+    renderer: str
+
+
+async def lasting_workers(transaction: Transaction, now: datetime) -> list[LastingWorker]:
+    """Return the workers that can get tasks, also those that restart."""
+    values = {"now": now, "since": now - timedelta(seconds=RESTART_SECONDS)}
+    return await execute_as(LastingWorker._make, transaction, "lasting_workers", values)
 
 
 async def live_renderers(transaction: Transaction, now: datetime) -> set[str]:

@@ -8,173 +8,237 @@ import pytest
 
 from farm_core.db.columns import utc_now
 from farm_core.jobs.judge import FailureKind
+from farm_core.jobs.receipt import RenderedJob
+from farm_core.jobs.tasks import Audience
 from farm_core.jobs.workers import Strikes
 from scheduler.isolation import learning, rules
-from scheduler.isolation.rules import Confinement, Step
-from scheduler.isolation.state import Blocking, Evidence, View
-from scheduler.ports import SegmentAssignment, VideoFormat, WorkerState
+from scheduler.isolation.rules import Step
+from scheduler.isolation.state import Evidence, Rank, Trust, View
+from scheduler.ports import AssemblyAssignment, SegmentAssignment, VideoFormat, WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 
 NOW = 10_000.0
 FORMAT = VideoFormat(640, 360, 30, 30, None, 1)
-LIMITED = Evidence(limited_until={"slow": NOW + 1}, protected_worker="a")
-NEW_TOO = replace(LIMITED, unproven_until=NOW + 1, proven_at=NOW)
 STRIKES = Strikes(5, None)
+WAITED = {Trust.quick: NOW, Trust.unknown: NOW}
+ATTACKED = Evidence(
+    slow_at={"slow": NOW},
+    quick_at={"quick": NOW},
+    ranks={name: Rank(place, 4) for place, name in enumerate("abcd")},
+    waited_at=WAITED,
+    left_at={Trust.quick: NOW},
+)
+"""Four workers, of which slow accounts leave `a` and `b` to others, and unknown ones leave `a`."""
 
 
-def task(account: str, worker_id: str, *, is_proven: bool = False, lease: str = "", seconds: float = 60) -> RunningTask:
+def task(account: str, worker_id: str, *, lease: str = "", seconds: float = 60) -> RunningTask:
     """Return a task without progress since it began, `seconds` ago. Its token is `account` at `worker_id`."""
     token = f"{account}@{worker_id}"
     assignment = SegmentAssignment(token, token, token, "frozen/a.json", {}, FORMAT, 0, 30, account)
-    return RunningTask(assignment, lease or token, worker_id, NOW - seconds, NOW - seconds, is_proven=is_proven)
+    return RunningTask(assignment, lease or token, worker_id, NOW - seconds, NOW - seconds)
 
 
-def view(*tasks: RunningTask, now: float = NOW, renderers: str = "rr") -> View:
-    """Return workers `a`, `b`, ... with these renderers. Each draws the first of its tasks."""
-    running_tasks, active = RunningTasks(), dict[str, str]()
+def view(*tasks: RunningTask, now: float = NOW, renderers: str = "rr", is_foreign: bool = False) -> View:
+    """Return workers `a`, `b`, ... with these renderers. Each draws the first of its tasks. `is_foreign`: that one is of another
+    scheduler."""
+    running_tasks, active, begun = RunningTasks(), dict[str, str](), dict[str, float]()
     for one in tasks:
-        running_tasks.add(one)
+        if is_foreign and one.worker_id not in active:
+            begun[one.worker_id] = one.advanced
+        else:
+            running_tasks.add(one)
         active.setdefault(one.worker_id, one.assignment.token)
     workers = [
-        WorkerState(name, "n", r, "d", "e", active=active.get(name))
+        WorkerState(name, "n", r, "d", "e", active=active.get(name), progressed_at=begun.get(name, 0.0))
         for name, r in zip("abcdefg", renderers, strict=False)
     ]
     return View(now, {one.id: one for one in workers}, running_tasks)
 
 
-def struck(evidence: Evidence, seen: View, holder: RunningTask) -> Evidence:
-    """Return the evidence after the task's frame was interrupted."""
-    frame = seen.frame_of(seen.workers[holder.worker_id])
-    assert frame is not None
-    return learning.with_strikes(evidence, [learning.strike_of(evidence, seen, frame)])
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        (Evidence(), Trust.unknown),
+        (Evidence(quick_at={"one": NOW - 599}), Trust.quick),
+        (Evidence(quick_at={"one": NOW - 601}), Trust.unknown),
+        (Evidence(quick_at={"one": NOW}, slow_at={"one": NOW - 599}), Trust.slow),
+        (Evidence(quick_at={"one": NOW}, restricted={"one": STRIKES}), Trust.slow),
+    ],
+)
+def test_how_well_an_account_is_known(evidence: Evidence, expected: Trust) -> None:
+    assert rules.trust(evidence, NOW, "one") is expected
 
 
 @pytest.mark.parametrize(
-    ("evidence", "workers", "expected"),
-    [
-        (Evidence(), 2, Confinement()),
-        (Evidence(limited_until={"slow": NOW - 1}), 2, Confinement()),
-        (LIMITED, 2, Confinement(frozenset({"slow"}))),
-        (replace(LIMITED, restricted={"p": STRIKES}), 2, Confinement(frozenset({"slow", "p"}))),
-        (NEW_TOO, 2, Confinement(frozenset({"slow"}), unproven=True)),
-        (
-            replace(NEW_TOO, proven_at=NOW - 61),
-            2,
-            Confinement(frozenset({"slow"})),
-        ),  # they waited beside an idle worker
-        (replace(NEW_TOO, unproven_until=NOW - 1), 2, Confinement(frozenset({"slow"}))),
-        (Evidence(restricted={"p": STRIKES}), 2, Confinement()),
-        (Evidence(restricted={"p": STRIKES, "q": STRIKES}), 2, Confinement(frozenset({"p", "q"}))),
-        (Evidence(restricted={"p": STRIKES}), 1, Confinement()),
-    ],
+    ("workers", "unknown", "unknown_beside_slow", "slow"),
+    [(1, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1), (4, 1, 1, 2), (8, 2, 2, 4), (1000, 250, 250, 500)],
 )
-def test_who_is_confined(evidence: Evidence, workers: int, expected: Confinement) -> None:
-    assert rules.confinement(evidence, view(renderers="r" * workers)) == expected
-
-
-@pytest.mark.parametrize(
-    ("account", "is_proven", "worker_id", "expected"),
-    [
-        ("slow", True, "a", False),
-        ("slow", True, "b", True),
-        ("new", False, "a", False),
-        ("new", False, "b", True),
-        ("old", True, "a", True),
-    ],
-)
-def test_first_placements_and_copies_have_the_same_admission(
-    account: str, is_proven: bool, worker_id: str, expected: bool
+def test_how_many_workers_accounts_leave_to_others(
+    workers: int, unknown: int, unknown_beside_slow: int, slow: int
 ) -> None:
-    """Copies of unproven accounts' tasks reached a worker that was just freed for others."""
-    assert rules.may_hold(NEW_TOO, view(), account, worker_id, is_proven=is_proven) is expected
-    assert rules.may_copy(NEW_TOO, view(), task(account, "x", is_proven=is_proven), worker_id) is expected
+    """One worker of eight was left to all others, whose title cards waited for 73 s at the median. Without slow accounts none was, so
+    twenty accounts held all workers at once."""
+    calm = Evidence(waited_at=WAITED)
+    assert [rules.places_left(calm, NOW, trust, workers) for trust in Trust] == [0, unknown, slow]
+    assert rules.places_left(ATTACKED, NOW, Trust.unknown, workers) == unknown_beside_slow
 
 
-@pytest.mark.parametrize(("protected", "expected"), [("b", False), (None, True)])
-def test_a_freed_worker_that_has_just_started_is_protected(protected: str | None, expected: bool) -> None:
-    """A copy reached it while another worker was still protected instead, and it was restarted again."""
-    evidence = replace(NEW_TOO, freed_worker="a", protected_worker=protected)
-    assert rules.may_copy(evidence, view(), task("new", "x"), "a") is expected
+@pytest.mark.parametrize(("workers", "slow"), [(1, 0), (2, 1), (3, 2), (4, 3), (8, 6), (1000, 750)])
+def test_many_slow_accounts_leave_more_workers_to_others(workers: int, slow: int) -> None:
+    """New accounts waited for 98 s at p99 until twenty hostile ones had each drawn for 5 s on two workers."""
+    many = replace(ATTACKED, slow_at={f"slow{number}": NOW for number in range(4)})
+    assert rules.places_left(many, NOW, Trust.slow, workers) == slow
+
+
+@pytest.mark.parametrize(
+    ("waited_at", "unknown", "slow"),
+    [
+        ({}, 0, 0),
+        ({Trust.slow: NOW}, 0, 0),
+        ({Trust.unknown: NOW - 59}, 0, 4),
+        ({Trust.unknown: NOW - 61}, 0, 0),
+        ({Trust.quick: NOW - 59}, 2, 4),
+        ({Trust.quick: NOW - 61}, 0, 0),
+    ],
+)
+def test_nobody_leaves_workers_to_accounts_without_tasks(
+    waited_at: dict[Trust, float], unknown: int, slow: int
+) -> None:
+    """New accounts waited beside idle workers."""
+    evidence = replace(ATTACKED, waited_at=waited_at)
+    assert [rules.places_left(evidence, NOW, trust, 8) for trust in Trust] == [0, unknown, slow]
+
+
+@pytest.mark.parametrize(("account", "expected"), [("quick", "abcd"), ("new", "bcd"), ("slow", "cd")])
+def test_first_placements_and_copies_have_the_same_admission(account: str, expected: str) -> None:
+    trust = rules.trust(ATTACKED, NOW, account)
+    assert "".join(name for name in "abcd" if rules.is_open(ATTACKED, NOW, trust, name)) == expected
+    one = task(account, "x")
+    assert "".join(name for name in "abcd" if rules.may_copy(ATTACKED, view(), one, name)) == expected
 
 
 def test_a_restricted_account_has_no_copies() -> None:
-    evidence = Evidence(restricted={"p": STRIKES})
-    assert rules.may_hold(evidence, view(), "p", "a", is_proven=True)
-    assert not rules.may_copy(evidence, view(), task("p", "b"), "a")
+    evidence = replace(ATTACKED, restricted={"p": STRIKES})
+    assert rules.is_open(evidence, NOW, Trust.slow, "d")
+    assert not rules.may_copy(evidence, view(), task("p", "b"), "d")
+
+
+def test_all_schedulers_leave_the_same_workers_to_others() -> None:
+    names = [f"w{number}" for number in range(8)]
+    first = learning.ranks(dict.fromkeys(names, "r"))
+    assert first == learning.ranks(dict.fromkeys(reversed(names), "r"))
+    assert sorted(rank.place for rank in first.values()) == list(range(8))
+    two = learning.ranks({name: "rq"[number % 2] for number, name in enumerate(names)})
+    assert {rank.workers for rank in two.values()} == {4}
+
+
+def test_a_worker_that_goes_changes_the_place_of_one_other_at_most() -> None:
+    names = [f"w{number}" for number in range(40)]
+    before = {name for name, rank in learning.ranks(dict.fromkeys(names, "r")).items() if rank.place < 10}
+    for gone in names:
+        rest = learning.ranks({name: "r" for name in names if name != gone})
+        assert len({name for name, rank in rest.items() if rank.place < 10} - before) <= 1
+
+
+def test_tasks_are_read_in_order_of_trust_beside_slow_accounts() -> None:
+    """Many accounts that can use few workers hid the tasks of others."""
+    assert rules.audiences(replace(ATTACKED, slow_at={}), NOW, ["resting"]) == [Audience(["resting"])]
+    assert rules.audiences(ATTACKED, NOW, ["resting"]) == [
+        Audience(["resting"], ["quick"], are_named=True),
+        Audience(["resting"], ["quick", "slow"], are_named=False),
+        Audience(["resting"], ["slow"], are_named=True),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("evidence", "usable", "renderers", "expected"),
+    ("account", "seconds", "is_foreign", "expected"),
     [
-        (Evidence(), "abc", "rrr", "b"),  # a has a slow frame
-        (Evidence(freed_worker="a", protected_worker="c"), "abc", "rrr", "a"),
-        (Evidence(freed_worker="a", protected_worker="c"), "bc", "rrr", "c"),
-        (Evidence(protected_worker="c"), "abc", "rqq", "c"),
-        (Evidence(protected_worker="a"), "abc", "rqq", "b"),
-        (Evidence(several_usable_at=NOW - 59), "a", "rr", "a"),
-        (Evidence(several_usable_at=NOW - 61), "a", "rr", None),
-        (Evidence(), "", "rr", None),
+        ("quick", 2.9, False, Step.wait),
+        ("quick", 3.1, False, Step.relieve),
+        ("quick", 3.1, True, Step.relieve),
+        ("new", 3.1, False, Step.relieve),
+        ("slow", 29, False, Step.wait),  # it went round and round: no worker was free for it
     ],
 )
-def test_which_worker_is_protected(evidence: Evidence, usable: str, renderers: str, expected: str | None) -> None:
-    seen = view(task("slow", "a"), renderers=renderers)
-    assert rules.protect(evidence, seen, list(usable)).protected_worker == expected
+def test_whose_tasks_wait_for_a_frame(account: str, seconds: float, is_foreign: bool, expected: Step) -> None:
+    waiting = task(account, "c", seconds=seconds)
+    seen = view(task("other", "c", seconds=seconds), waiting, renderers="rrrr", is_foreign=is_foreign)
+    assert rules.next_step(ATTACKED, seen, waiting, None, 30) is expected
+    assert rules.is_blocked(seen, seen.workers["c"]) is (seconds > 3)
+
+
+def test_a_task_waits_for_a_frame_of_its_own_account_or_if_it_has_the_only_worker() -> None:
+    waiting = task("quick", "a", seconds=20)
+    assert not rules.is_stuck(ATTACKED, view(task("quick", "a", seconds=20), waiting), waiting)
+    seen = view(task("other", "a", seconds=20), waiting)
+    assert rules.is_stuck(ATTACKED, seen, waiting)
+    assert not rules.is_stuck(replace(ATTACKED, ranks={"a": Rank(0, 1)}), seen, waiting)
 
 
 @pytest.mark.parametrize(
-    ("limited", "blocked", "is_proven", "seconds", "expected"),
+    ("evidence", "account", "worker", "seconds", "expected"),
     [
-        (0, 0.0, True, 9.9, False),
-        (0, 0.0, True, 10.1, True),
-        (1, 0.0, False, 5.1, True),
-        (9, 0.0, False, 2.9, False),
-        (9, 0.0, False, 3.1, True),
-        (9, 0.0, True, 3.4, False),  # hostile accounts had it confined
-        (9, 0.0, True, 5.1, True),
-        (0, 10.1, True, 3.1, True),
+        (ATTACKED, "slow", "a", 5.1, True),
+        (ATTACKED, "slow", "b", 5.1, True),
+        (ATTACKED, "slow", "a", 4.9, False),
+        (ATTACKED, "slow", "c", 25, False),
+        (ATTACKED, "new", "a", 5.1, True),
+        (ATTACKED, "quick", "a", 5.1, False),  # it is slow in the next round
+        (replace(ATTACKED, left_at={}), "slow", "a", 25, False),
+        (replace(ATTACKED, left_at={Trust.quick: NOW - 6}), "slow", "a", 25, False),
+        (replace(ATTACKED, left_at={Trust.unknown: NOW}), "slow", "a", 25, False),  # they cannot use it
+        (replace(ATTACKED, left_at={Trust.unknown: NOW}), "slow", "b", 25, True),
+        (replace(ATTACKED, left_at={Trust.slow: NOW}), "slow", "a", 25, False),
     ],
 )
-def test_how_long_a_task_waits_for_a_frame(
-    limited: int, blocked: float, is_proven: bool, seconds: float, expected: bool
+def test_whose_slow_frame_ends_for_others(
+    evidence: Evidence, account: str, worker: str, seconds: float, expected: bool
 ) -> None:
-    until = {f"hostile{number}": NOW + 1 for number in range(limited)}
-    evidence = Evidence(limited_until=until, blocking={"slow": Blocking(blocked, NOW)})
-    waiting = task("other", "a", seconds=seconds)
-    seen = view(task("slow", "a", is_proven=is_proven, seconds=seconds), waiting)
-    assert rules.is_stuck(evidence, seen, waiting) is expected
-    step = rules.next_step(evidence, seen, waiting, None, 30)
-    assert step is (Step.relieve if expected else Step.wait)
+    seen = view(task(account, worker, seconds=seconds), renderers="rrrr")
+    assert (rules.must_restart(evidence, seen, seen.workers[worker]) is not None) is expected
 
 
-@pytest.mark.parametrize(
-    ("evidence", "renderers", "elsewhere", "expected"),
-    [
-        (Evidence(), "rr", (), True),
-        (Evidence(), "rq", (), False),  # no other worker has the renderer
-        (Evidence(), "rr", (task("other", "b"),), False),  # the account has another worker
-        (Evidence(), "rr", (task("third", "b"), task("other", "b")), True),
-        (Evidence(limited_until={"slow": NOW + 1}, protected_worker="b"), "rr", (), False),
-        (replace(LIMITED, freed_worker="a"), "rr", (), True),  # its task was on the way to the freed worker
-        (replace(LIMITED, freed_worker="b"), "rr", (), False),  # a is protected only while b starts
-        (Evidence(limited_until={"other": NOW + 1}), "rr", (), False),  # limited accounts have nobody confined
-        (Evidence(restricted={"other": STRIKES}), "rr", (), False),
-        (Evidence(freed_worker="z", freed_at=NOW - 59), "rr", (), False),  # it starts: all workers began anew at once
-        (Evidence(freed_worker="z", freed_at=NOW - 61), "rr", (), True),
-        (Evidence(freed_worker="b", freed_at=NOW - 1), "rr", (), True),
-    ],
-)
-def test_whose_frame_is_interrupted(
-    evidence: Evidence, renderers: str, elsewhere: tuple[RunningTask, ...], expected: bool
-) -> None:
-    holder, waiting = task("slow", "a"), task("other", "a")
-    seen = view(holder, waiting, *elsewhere, renderers=renderers)
-    frame = rules.frame_to_interrupt(evidence, seen, waiting)
-    assert (frame and frame.token) == (holder.assignment.token if expected else None)
+def test_a_cancelled_jobs_frame_ends_with_blame() -> None:
+    seen = view(task("slow", "a"), renderers="rrrr")
+    cancelled = seen.tasks.complete("slow@a")
+    assert cancelled is not None
+    seen = seen._replace(withdrawn={"slow@a": cancelled})
+    assert rules.must_restart(ATTACKED, seen, seen.workers["a"]) is None
+    assert rules.is_wanted(ATTACKED, NOW, "a")
 
 
-def test_no_frame_is_interrupted_for_a_task_that_has_ended() -> None:
-    holder, waiting = task("slow", "a"), task("other", "a")
-    assert rules.frame_to_interrupt(Evidence(), view(holder), waiting) is None
+def test_an_accounts_own_tasks_from_before_its_slow_frame_are_not_those_of_others() -> None:
+    """Half of the workers of the only account were restarted, again and again."""
+    evidence = learning.with_waiting(Evidence(), NOW, ["one", "other"], ["one"])
+    assert (evidence.waited_at, evidence.left_at) == ({Trust.unknown: NOW}, {Trust.unknown: NOW})
+    evidence = learning.with_trust(replace(evidence, slow_at={"one": NOW}), NOW)
+    assert evidence.waited_at == {Trust.unknown: NOW, Trust.slow: NOW}
+    assert evidence.left_at == {Trust.slow: NOW}
+
+
+def test_many_waiting_accounts_of_one_trust_hide_none_of_another() -> None:
+    evidence = learning.with_waiting(Evidence(quick_at={"quick": NOW}), NOW, ["quick"], [])
+    evidence = learning.with_waiting(evidence, NOW + 1, [f"new{number}" for number in range(1000)], [])
+    assert evidence.waited_at == {Trust.quick: NOW, Trust.unknown: NOW + 1}
+    assert len(evidence.waited) == learning.WAITING_MAX + 1
+
+
+def test_an_assembly_is_no_slow_frame() -> None:
+    drawn = task("slow", "a")
+    job = RenderedJob("t", "r", 640, 360, 30, 30, None, {}, None, ())
+    drawn.assignment = AssemblyAssignment("t", "slow@a", "t", (), FORMAT, "video", job, "slow")
+    seen = view(drawn, renderers="rrrr")
+    assert seen.slow_segment(seen.workers["a"], 5) is None
+
+
+def test_accounts_with_slow_frames_are_recorded_once_a_minute_also_if_the_job_was_cancelled() -> None:
+    seen = view(task("one", "a", seconds=5.1), task("other", "b", seconds=4.9))
+    assert rules.slow_frames(Evidence(), seen) == {"one": "a"}
+    assert rules.slow_frames(Evidence(slow_at={"one": NOW - 59}), seen) == {}
+    assert rules.slow_frames(Evidence(slow_at={"one": NOW - 61}), seen) == {"one": "a"}
+    cancelled = seen.tasks.complete("one@a")
+    assert cancelled is not None
+    assert rules.slow_frames(Evidence(), seen._replace(withdrawn={"one@a": cancelled})) == {"one": "a"}
 
 
 @pytest.mark.parametrize(
@@ -197,66 +261,9 @@ def test_when_a_segment_is_copied_or_ended(
     assert rules.next_step(Evidence(), view(drawn, *others), drawn, expected_seconds, 30) is expected
 
 
-@pytest.mark.parametrize(
-    ("is_proven", "proven_at", "confines"),
-    [(False, NOW, True), (False, NOW - 61, False), (True, NOW, False)],
-)
-def test_an_unproven_accounts_frame_confines_all_unproven_ones_while_others_render(
-    is_proven: bool, proven_at: float, confines: bool
-) -> None:
-    holder = task("slow", "b", is_proven=is_proven)
-    evidence = struck(Evidence(proven_at=proven_at), view(holder), holder)
-    assert not rules.may_hold(evidence, view(), "slow", "b", is_proven=is_proven)
-    assert rules.may_hold(evidence, view(), "new", "b", is_proven=False) is not confines
-    later = view(now=NOW + rules.UNPROVEN_SECONDS + 1)
-    assert rules.may_hold(evidence, later, "new", "b", is_proven=False)
-    assert not rules.may_hold(evidence, later, "slow", "b", is_proven=is_proven)
-    assert rules.may_hold(evidence, view(now=NOW + rules.LIMIT_SECONDS + 1), "slow", "b", is_proven=is_proven)
-
-
-@pytest.mark.parametrize(("limited", "seconds"), [(0, 60), (2, 180), (40, 600)])
-def test_the_more_accounts_are_limited_the_longer_unproven_ones_are_confined(limited: int, seconds: float) -> None:
-    """They had the freed worker again after a minute, and each cost another restart."""
-    holder = task("slow", "b")
-    until = {f"hostile{number}": NOW + 1 for number in range(limited)}
-    evidence = struck(Evidence(limited_until=until, proven_at=NOW), view(holder), holder)
-    assert evidence.unproven_until == NOW + seconds
-
-
-@pytest.mark.parametrize(
-    ("proven", "expected"), [((), False), (("slow",), False), (("p",), False), (("slow", "old"), True)]
-)
-def test_proven_accounts_that_cannot_use_the_protected_worker_confine_no_new_ones(
-    proven: tuple[str, ...], expected: bool
-) -> None:
-    """New accounts waited beside an idle worker because a limited account had a completed job."""
-    evidence = replace(NEW_TOO, restricted={"p": STRIKES}, proven_at=NOW - 61)
-    assert rules.confinement(learning.with_proven(evidence, NOW, proven), view()).unproven is expected
-
-
-def test_a_further_interruption_keeps_the_protected_worker() -> None:
-    """The new one was empty, but the former one was open to accounts with slow frames again."""
-    first, second = task("slow", "a"), task("new", "b")
-    evidence = struck(Evidence(), view(first), first)
-    assert struck(evidence, view(second), second).protected_worker == "a"
-
-
-def test_an_interruption_on_a_substitute_keeps_the_freed_worker() -> None:
-    """Both workers were restarted, and the first one was open to accounts with slow frames again."""
-    holder = task("new", "b")
-    evidence = replace(LIMITED, freed_worker="a", protected_worker="b")
-    assert struck(evidence, view(holder), holder).freed_worker == "a"
-    started = replace(evidence, freed_worker="z")
-    assert struck(started, view(holder), holder).freed_worker == "b"
-
-
-def test_short_waits_behind_one_accounts_slow_frames_add_up_but_not_those_of_limited_accounts() -> None:
-    evidence, waiting, holder = Evidence(), task("other", "a", seconds=4), task("slow", "a", seconds=4)
-    for second in range(12):
-        evidence = learning.with_wait(evidence, view(holder, waiting, now=NOW + second), waiting)
-    assert evidence.blocking["slow"].seconds == 11
-    limited = Evidence(limited_until={"other": NOW + 100})
-    assert learning.with_wait(limited, view(holder, waiting), waiting) == limited
+def test_accounts_that_rendered_nothing_for_long_are_forgotten() -> None:
+    evidence = learning.with_segment(Evidence(), NOW - 601, "former")
+    assert learning.with_segment(evidence, NOW, "quick").quick_at == {"quick": NOW}
 
 
 @pytest.mark.parametrize(
@@ -270,8 +277,8 @@ def test_short_waits_behind_one_accounts_slow_frames_add_up_but_not_those_of_lim
     ],
 )
 def test_which_failures_count_against_the_worker(kind: FailureKind, account: str, expected: bool) -> None:
-    """Stalls of confined accounts put the few workers that they have in quarantine."""
-    assert rules.counts_against_worker(LIMITED, view(), kind, task(account, "b")) is expected
+    """Stalls of slow accounts put the few workers that they have in quarantine."""
+    assert rules.counts_against_worker(ATTACKED, NOW, kind, account) is expected
 
 
 def test_a_restricted_account_rests_after_a_stall() -> None:

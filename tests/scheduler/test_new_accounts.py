@@ -31,7 +31,7 @@ def test_twenty_new_accounts_cost_a_proven_one_a_single_restart(
             for width in (1280, 960):
                 assert await honest(under_test, width) == "completed"
             with monkeypatch.context() as before:  # no frame has been slow yet
-                before.setattr(rules, "PATIENCE_SECONDS", HANG_SECONDS)
+                before.setattr(rules, "BLOCKING_SECONDS", HANG_SECONDS)
                 before.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
                 hostile = [await under_test.create(seconds=9, account_id=one, width=648) for one in NAMES]
                 await slow.holds(2)

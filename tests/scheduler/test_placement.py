@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 
 from farm_core.jobs.plan import TaskKind
 from scheduler.placement import TAIL_TASKS_MAX, AccountLoad, FreeWorker, PlaceableJob, PlaceableTask, place_tasks
@@ -123,3 +124,34 @@ def test_the_load_of_an_account_counts_in_place_of_that_of_its_jobs_shown() -> N
 def test_full_workers_take_one_task_of_each_account_that_has_nothing_running() -> None:
     jobs = [job("running", "a", leased_frames=60), job("new", "b"), job("newer", "c", 5)]
     assert chosen(jobs, busy(2, room=0, load=2)) == ["new.0", "newer.0"]
+
+
+class Trust(Enum):
+    """Trusts of accounts."""
+
+    more = 1
+    less = 2
+
+
+BOTH = frozenset({Trust.more, Trust.less})
+
+
+def trusted(**loads: Trust) -> dict[str, AccountLoad]:
+    return {account: AccountLoad(trust=trust) for account, trust in loads.items()}
+
+
+def test_accounts_take_turns_on_the_workers_that_are_open_to_them() -> None:
+    free = [FreeWorker(f"w{number}", CPU, 1, 0, BOTH if number > 1 else frozenset({Trust.more})) for number in range(4)]
+    made = place_tasks([job("one", "a"), job("two", "b")], free, trusted(a=Trust.less, b=Trust.more))
+    assert [(placed.task_id, placed.worker_id) for placed in made] == [
+        ("one.0", "w2"),
+        ("two.0", "w0"),  # not the last one that is open to the other account
+        ("one.1", "w3"),
+        ("two.1", "w1"),
+    ]
+
+
+def test_blocked_workers_get_tasks_last() -> None:
+    free = [FreeWorker("w0", CPU, 2, 0, BOTH, is_blocked=True), FreeWorker("w1", CPU, 2, 1, BOTH)]
+    made = place_tasks([job("one", "a", segments=9)], free, trusted(a=Trust.more))
+    assert [placed.worker_id for placed in made] == ["w1", "w1", "w0", "w0"]

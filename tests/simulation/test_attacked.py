@@ -13,6 +13,7 @@ from cluster.embedded import postgres
 from farm_core.db import migrate
 
 SLOW = Attack("slow frames", 1, Drawing(25.0), jobs=6)
+MANY = Attack("slow frames", 20, Drawing(25.0), jobs=4, is_proven=True)
 
 
 def waits_of(scenario: AttackedFarm, folder: Path) -> Waits:
@@ -26,16 +27,16 @@ def waits_of(scenario: AttackedFarm, folder: Path) -> Waits:
 
 @pytest.mark.service
 @pytest.mark.thorough
-def test_a_hostile_account_leaves_half_of_the_farm_of_two_schedulers_to_others(tmp_path: Path) -> None:
-    """Title cards waited for 73 s at the median: seven workers of eight stayed with the hostile account."""
-    waits = waits_of(AttackedFarm(8, 2, SLOW, seconds=80), tmp_path)
-    assert quantile(waits.proven, 0.5) < 3
-    assert quantile(waits.proven, 1.0) < 30
+def test_twenty_hostile_accounts_delay_title_cards_for_seconds(tmp_path: Path) -> None:
+    """They waited for 48 s at p99."""
+    waits = waits_of(AttackedFarm(8, 2, MANY, seconds=30), tmp_path)
+    assert quantile(waits.proven, 0.5) < 2
+    assert quantile(waits.proven, 1.0) < 12
 
 
 @pytest.mark.service
 @pytest.mark.thorough
-def test_a_new_scheduler_knows_the_accounts_that_others_limited(tmp_path: Path) -> None:
+def test_a_new_scheduler_knows_the_accounts_that_are_slow(tmp_path: Path) -> None:
     """It knew nothing, and each account cost another restart."""
     waits = waits_of(AttackedFarm(8, 1, SLOW, seconds=60, restart_scheduler_at=30), tmp_path)
     late = waits.proven[len(waits.proven) // 2 + 8 :]
@@ -49,4 +50,4 @@ def test_a_new_scheduler_knows_the_accounts_that_others_limited(tmp_path: Path) 
 def test_honest_accounts_are_served_during_each_attack(number: int, tmp_path: Path) -> None:
     waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60), tmp_path)
     assert quantile(waits.proven, 0.5) < 3
-    assert quantile(waits.proven, 1.0) < 60
+    assert quantile(waits.proven, 1.0) < 30

@@ -49,13 +49,13 @@ def test_a_job_of_one_segment_writes_its_row_of_open_jobs_once_for_each_change(d
     _after_the_jobs(database_url, story)
 
 
-@pytest.mark.parametrize("are_confined", [False, True])
-def test_a_dispatch_beside_confined_accounts_uses_a_kept_plan(database_url: str, *, are_confined: bool) -> None:
+@pytest.mark.parametrize("are_named", [False, True])
+def test_a_dispatch_beside_confined_accounts_uses_a_kept_plan(database_url: str, *, are_named: bool) -> None:
     async def story(connection: AsyncConnection) -> None:
-        audience = Audience(["rests"], ["slow", "slower"], unproven=True, are_confined=are_confined)
+        audience = Audience(["rests"], ["slow", "slower"], are_named=are_named)
         for _ in range(JOBS):
             assert await open_work(connection, utc_now(), 3, ["r"], audience) == []
-        used = [row for row in (await connection.execute(text(PLANS))).all() if "AS is_proven" in row.statement]
+        used = [row for row in (await connection.execute(text(PLANS))).all() if "AS account_priority" in row.statement]
         assert len(used) == 2 and all(row.custom_plans == 5 < row.generic_plans + 1 for row in used)
 
     _after_the_jobs(database_url, story)

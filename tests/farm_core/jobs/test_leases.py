@@ -219,9 +219,8 @@ def test_columns_of_statements_are_the_fields_of_their_rows_in_their_order(datab
             "renderers": None,
             "depth_least": 2,
             "resting": [],
-            "confined": [],
-            "unproven": False,
-            "are_confined": None,
+            "named": [],
+            "are_named": None,
         }
         lease = {"task_ids": ["ada1.0"], "job_ids": ["ada1"], "tokens": ["token"], "workers": ["w"], "renderers": ["r"]}
         async with database.work() as session:

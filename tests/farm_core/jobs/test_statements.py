@@ -76,7 +76,7 @@ OPEN: Final[Mapping[str, Mapping[str, Any]]] = {
         "account_jobs_max": 64, "stored_max": 2**62, "without": [], "candidates": 32, "jobs_max": 8, "lease_seconds": 20, "token": "t",
     },
     "open_work": {
-        "heads_max": 8, "renderers": None, "depth_least": 2, "resting": [], "confined": [], "unproven": False, "are_confined": None,
+        "heads_max": 8, "renderers": None, "depth_least": 2, "resting": [], "named": [], "are_named": None,
     },
 }  # fmt: skip
 FILL: Final = """
