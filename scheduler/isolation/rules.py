@@ -30,9 +30,6 @@ BLOCKING_SECONDS: Final = 3.0
 SLOW_SECONDS: Final = 5.0
 """Duration of a frame from which it is slow: its account is slow, and its worker can be restarted for others."""
 
-SLOW_ACCOUNTS_FEW: Final = 3
-"""Number of slow accounts that honest farms can have at once."""
-
 TRUST_SECONDS: Final = 600.0
 """Time for which a slow frame, or the end of a segment, counts."""
 
@@ -93,19 +90,16 @@ def places_left(evidence: Evidence, now: float, trusted: Trust, workers: int) ->
     - Quick accounts use all.
     - Unknown ones leave a quarter to quick ones: their first segment decides. Beside slow accounts they leave one at least: many new accounts
       with slow frames come at once.
-    - Slow ones leave half to others: a single worker is too slow for all others on a large farm. If they are more than a few, they leave three
-      quarters: honest farms have few, and new accounts wait for the first segments of hostile ones.
+    - Slow ones leave half to others: a single worker is too slow for all others on a large farm.
     - Nobody leaves a worker to accounts that have had no waiting tasks lately.
     """
-    slow = len(evidence.slow_at) + len(evidence.restricted)
     if trusted is Trust.quick:
         return 0
     if trusted is Trust.unknown:
-        most = max(workers // 4, int(slow > 0))
+        most = max(workers // 4, int(bool(evidence.slow_at or evidence.restricted)))
         return min(most, workers // 2) if _has_waited(evidence, now, Trust.quick) else 0
     others = _has_waited(evidence, now, Trust.quick) or _has_waited(evidence, now, Trust.unknown)
-    kept = -(-workers // 2) if slow <= SLOW_ACCOUNTS_FEW else -(-workers // 4)
-    return workers - kept if others else 0
+    return workers // 2 if others else 0
 
 
 def is_open(evidence: Evidence, now: float, trusted: Trust, worker_id: str) -> bool:

@@ -83,13 +83,6 @@ def test_how_many_workers_accounts_leave_to_others(
     assert rules.places_left(ATTACKED, NOW, Trust.unknown, workers) == unknown_beside_slow
 
 
-@pytest.mark.parametrize(("workers", "slow"), [(1, 0), (2, 1), (3, 2), (4, 3), (8, 6), (1000, 750)])
-def test_many_slow_accounts_leave_more_workers_to_others(workers: int, slow: int) -> None:
-    """New accounts waited for 98 s at p99 until twenty hostile ones had each drawn for 5 s on two workers."""
-    many = replace(ATTACKED, slow_at={f"slow{number}": NOW for number in range(4)})
-    assert rules.places_left(many, NOW, Trust.slow, workers) == slow
-
-
 @pytest.mark.parametrize(
     ("waited_at", "unknown", "slow"),
     [
