@@ -50,4 +50,4 @@ def test_a_new_scheduler_knows_the_accounts_that_are_slow(tmp_path: Path) -> Non
 def test_honest_accounts_are_served_during_each_attack(number: int, tmp_path: Path) -> None:
     waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60), tmp_path)
     assert quantile(waits.proven, 0.5) < 3
-    assert quantile(waits.proven, 1.0) < 30
+    assert quantile(waits.proven, 1.0) < 60
