@@ -60,6 +60,8 @@ class Dispatcher(Service):
 
         Return their number if the next round must follow at once, or else 0.
         """
+        if not self.isolation.evidence.ranks:  # this scheduler has just started
+            await self.isolation.share()
         view = self.isolation.view()
         living = list(view.workers.values())
         if not living:

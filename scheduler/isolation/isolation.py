@@ -30,7 +30,7 @@ class Isolation:
         self.running_tasks = running_tasks
         self.withdrawn: dict[str, RunningTask] = {}
         """Assignments that lost their lease, by token, until their worker has stopped them."""
-        self.evidence = Evidence()
+        self.evidence = Evidence(started_at=dependencies.clock.monotonic())
         self._ranked_at = -math.inf
         self._looked_at = self.resumed_at = dependencies.clock.monotonic()
         """`resumed_at`: time before which this process did not read the progress of workers."""

@@ -98,7 +98,8 @@ def places_left(evidence: Evidence, now: float, trusted: Trust, workers: int) ->
     if trusted is Trust.unknown:
         most = max(workers // 4, int(bool(evidence.slow_at or evidence.restricted)))
         return min(most, workers // 2) if _has_waited(evidence, now, Trust.quick) else 0
-    others = _has_waited(evidence, now, Trust.quick) or _has_waited(evidence, now, Trust.unknown)
+    is_new = now - evidence.started_at <= LATELY_SECONDS  # others can have had tasks before
+    others = is_new or _has_waited(evidence, now, Trust.quick) or _has_waited(evidence, now, Trust.unknown)
     return workers // 2 if others else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -36,6 +37,8 @@ class Evidence:
     """What a scheduler knows about accounts and workers. Times are of the monotonic clock. All schedulers read `restricted`, `slow_at` and
     `ranks` from the database, so they agree, also after a restart. The rest is only in memory."""
 
+    started_at: float = -math.inf
+    """Start of this scheduler."""
     restricted: Mapping[str, Strikes] = field(default_factory=dict)
     """Accounts whose jobs brought down too many workers lately, with their strikes."""
     slow_at: Mapping[str, float] = field(default_factory=dict)
