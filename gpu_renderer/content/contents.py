@@ -128,17 +128,20 @@ class Contents:
         """Return the snapshot with each text layer of per-character 3D as a plane for each glyph."""
         return with_character_planes(snapshot, self._fonts)
 
-    def raster(self, source: Source, supersample: float, bleed_px: float = 0.0) -> Raster | None:
+    def raster(
+        self, source: Source, supersample: float, bleed_px: float = 0.0, *, is_amplified: bool = False
+    ) -> Raster | None:
         """Return the source's pixels at `supersample` raster px per layer px, or None if there is nothing to draw.
 
         A picture keeps its own size at any supersampling. A file that cannot be decoded gives a warning.
+        `is_amplified`: a later step of the frame amplifies the dither of a shape's gradients.
         """
         if isinstance(source, VideoSource):
             return self._video(source)
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
-        key = (source, supersample, bleed_px)
-        return self._rasters.get(key, lambda: self._if_finite(lambda: self._drawn(source, supersample, bleed_px), None))
+        key = (source, supersample, bleed_px, is_amplified)
+        return self._rasters.get(key, lambda: self._if_finite(lambda: self._drawn(*key), None))
 
     def footage(self, source: VideoSource) -> DecodedFrame | None:
         """Return the single decoded frame that a video shows, or None if it shows none or mixes several."""
@@ -158,9 +161,9 @@ class Contents:
         key = (tuple(paths), raster, part)
         return self._pixels.get(key, lambda: part_of(self.mask(paths, raster), part))
 
-    def _drawn(self, source: Source, supersample: float, bleed_px: float) -> Raster | None:
+    def _drawn(self, source: Source, supersample: float, bleed_px: float, is_amplified: bool) -> Raster | None:
         if isinstance(source, ShapeSource):
-            return with_content_box(shape_raster(source, supersample, bleed_px))
+            return with_content_box(shape_raster(source, supersample, bleed_px, is_amplified=is_amplified))
         if isinstance(source, TextSource) and source.content.strip():
             return with_content_box(text_raster(self._bounded(source), supersample, self._fonts, bleed_px))
         if isinstance(source, ParticleSource):

@@ -43,6 +43,8 @@ MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
 GRADIENT_SIDE_MAX_PX = 512.0
 """Longest side of a background gradient's raster."""
+AMPLIFIED_PX_MAX = 2**20
+"""Largest raster that a gradient needs only because a later step amplifies its dither. It is drawn in about 50 ms."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources that always drop their colour tables.
 
@@ -145,11 +147,14 @@ class LayerContents:
         layer = step.layer
         if effects.needs_baking(layer):
             return self._baked(step, scene, is_smooth)
-        if is_analytic(layer, is_shaded=step.shade != UNTINTED, is_turned=_is_turned(step)):
+        needs_dither = step.is_exact and self._raster_px(step) <= AMPLIFIED_PX_MAX
+        if is_analytic(
+            layer, is_shaded=step.shade != UNTINTED, is_turned=_is_turned(step), needs_dither=needs_dither
+        ):  # fmt: skip
             return _shape(step, scene)
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
-        raster = self.rasters.raster(layer.source, self._samples(step))
+        raster = self.rasters.raster(layer.source, self._samples(step), is_amplified=step.is_exact)
         if raster is None:
             return None
         if layer.mesh is not None and not _is_undeformed(layer, raster):
@@ -194,6 +199,11 @@ class LayerContents:
             return field_scale(step.raster_scale, width, height)
         scale = raster_tier(step.raster_scale, continuous=layer.continuous_raster, width=width, height=height)
         return supersample(scale, max(width, height, 1.0))
+
+    def _raster_px(self, step: Draw) -> float:
+        """Return the number of pixels of an unbaked layer's raster, without padding."""
+        width, height = self.rasters.box(step.layer.source)
+        return width * height * self._samples(step) ** 2
 
     def _on_frame(self, raster: Raster, placed: PlacedMesh) -> Image | None:
         """Return the raster deformed by its mesh, on the frame's pixels.
@@ -286,9 +296,9 @@ def stands_still(step: Draw) -> bool:
 def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bool:
     """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
 
-    Three kinds need a raster: a gradient under effects, because effects amplify its 8-bit dither; a gradient multiplied
-    by a shade, because that rule applies to textures only; and a rotated rounded rectangle, because its texture has a
-    hard edge where the outline lies on its box.
+    Three kinds need a raster: a gradient under effects, or on a plain rectangle with `needs_dither`, because a later step
+    amplifies its 8-bit dither; a gradient multiplied by a shade, because that rule applies to textures only; and a rotated rounded
+    rectangle, because its texture has a hard edge where the outline lies on its box.
     """
     source = layer.source
     if not isinstance(source, ShapeSource) or source.primitive == "path" or len(source.fills) != 1:
@@ -301,9 +311,9 @@ def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bo
     if isinstance(fill, SolidPaint):
         return True
     is_hard_and_round = is_turned and source.primitive == "rect" and source.radii[0] > 0.0
-    return not (
-        is_hard_and_round or is_shaded or layer.effects or gradient_of(fill, source.width, source.height) is None
-    )
+    has_corners = source.primitive == "rect" and source.radii[0] <= 0.0
+    needs_raster = is_hard_and_round or is_shaded or (needs_dither and has_corners) or bool(layer.effects)
+    return not needs_raster and gradient_of(fill, source.width, source.height) is not None
 
 
 def _is_turned(step: Draw) -> bool:

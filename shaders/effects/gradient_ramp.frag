@@ -25,6 +25,8 @@ uniform float u_start;
 void main() {
     float t = clamp(dot(v_frame, u_slope) + u_start, 0.0, 1.0);
     vec4 c = straight(here()), tone = mix(u_color_a, u_color_b, t);
-    put(premultiplied(vec4(mix(c.rgb, tone.rgb, u_blend / 100.0 * tone.a), c.a)));
+    float share = u_blend * 0.01 * tone.a;
+    EXACT vec3 mixed = c.rgb + share * (tone.rgb - c.rgb);
+    put(premultiplied(vec4(mixed, c.a)));
 }
 #endif

@@ -31,6 +31,27 @@ def test_a_dark_ramp_below_a_blend_is_rounded_once_in_linear_light() -> None:
     assert np.abs(row - rounded_in_linear_light())[beyond].max() <= 1
 
 
+def test_a_gradient_below_a_blend_has_the_dither_that_the_blend_amplifies() -> None:
+    """A mask that covers everything makes the shape a raster, and changes no pixel."""
+    corners = ((-999, -999), (999, -999), (999, 999), (-999, 999))
+    points = [{"x": x, "y": y, "inX": x, "inY": y, "outX": x, "outY": y} for x, y in corners]
+    path = {"id": "all", "mode": "add", "closed": True, "feather": 0, "opacity": 1, "expansion": 0, "inverted": False}
+    found = []
+    for mask in ({}, {"mask": {"paths": [path | {"points": points}]}}):
+        shown = layer("gradient", width=COLUMNS, height=90, shapeType="rect")
+        fill = {
+            "type": "linear",
+            "angle": 33,
+            "stops": [{"offset": 0, "color": "#306070"}, {"offset": 1, "color": "#a05040"}],
+        }
+        shown["components"].append({"id": "gradient-fx", "type": "fx", "props": {"fill": fill, **mask}})
+        mixed = layer("mixed", width=80, height=60, fill="#f4f4f4")
+        mixed["components"].append({"id": "mixed-fx", "type": "fx", "props": {"blendMode": "hard-mix"}})
+        found.append(still(document(shown, mixed)))
+    assert len(np.unique(found[0][20:70, 45:115, :3].reshape(-1, 3), axis=0)) > 1
+    assert np.array_equal(*found)
+
+
 def test_a_baked_picture_is_filtered_without_a_bias() -> None:
     grain = np.random.default_rng(5).integers(40, 200, (90, 180)).astype(np.uint8)
     reduced = picture("grain", grain, width=120, height=60)

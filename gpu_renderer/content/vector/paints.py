@@ -49,12 +49,15 @@ class Style:
     """Current fill or stroke style over a box of width x height px, black at first.
 
     As on a canvas, an invalid colour leaves the previous style in force. `matrix`: from the box to the pixels of the
-    raster.
+    raster. `is_amplified`: gradients get the dither of a CPU canvas.
     """
 
-    def __init__(self, width: float, height: float, matrix: skia.Matrix) -> None:
+    def __init__(self, width: float, height: float, matrix: skia.Matrix, *, is_amplified: bool = False) -> None:
         self._box = (width, height)
         self._matrix = matrix
+        self._on_processor = (
+            is_amplified or max(map(abs, (matrix.getScaleX(), matrix.getScaleY()))) > _PROCESSOR_SCALE_MIN
+        )
         self._color = css.BLACK
         self._shader: skia.Shader | None = None
 
@@ -62,7 +65,9 @@ class Style:
         """Return the anti-aliased Skia paint of a style, with its alpha multiplied by the opacity."""
         if not isinstance(wanted, SolidPaint):
             found = gradient_shader(wanted, *self._box)
-            self._shader = self._shader if found is None else dithered(found, self._matrix)
+            self._shader = (
+                self._shader if found is None else dithered(found, self._matrix, on_processor=self._on_processor)
+            )
         elif (color := css.parse(wanted.color)) is not None:
             self._color, self._shader = color, None
         if self._shader is not None:
@@ -171,12 +176,12 @@ def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, hei
     return skia.GradientShader.MakeRadial(skia.Point(x, y), radius, colors, offsets)
 
 
-def dithered(shader: skia.Shader | None, matrix: skia.Matrix) -> skia.Shader | None:
+def dithered(shader: skia.Shader | None, matrix: skia.Matrix, *, on_processor: bool) -> skia.Shader | None:
     """Return the shader with dither on the pixels that `matrix` maps to, or the shader itself for a singular matrix."""
     from_pixels = skia.Matrix()
     if not matrix.invert(from_pixels):
         return shader
-    effect, ranks = _dither(on_processor=max(abs(matrix.getScaleX()), abs(matrix.getScaleY())) > _PROCESSOR_SCALE_MIN)
+    effect, ranks = _dither(on_processor)
     tiled = ranks.makeShader(skia.TileMode.kRepeat, skia.TileMode.kRepeat, skia.SamplingOptions(), from_pixels)
     builder = skia.RuntimeShaderBuilder(effect)
     builder.setChild("paint", shader)

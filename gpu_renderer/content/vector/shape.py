@@ -35,8 +35,13 @@ def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
     return padding_for(padded)
 
 
-def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0) -> Raster:
-    """Return the shape drawn at `supersample` raster px per layer px."""
+def shape_raster(
+    source: ShapeSource, supersample: float, bleed_px: float = 0.0, *, is_amplified: bool = False
+) -> Raster:
+    """Return the shape drawn at `supersample` raster px per layer px.
+
+    `is_amplified`: a later step of the frame amplifies the dither of gradients.
+    """
     padded = padding(source, bleed_px)
     width, height = source.width + 2 * padded, source.height + 2 * padded
     scale = fitting_scale(width, height, supersample)
@@ -46,7 +51,8 @@ def shape_raster(source: ShapeSource, supersample: float, bleed_px: float = 0.0)
     canvas.translate(width * scale / 2, height * scale / 2)
     canvas.scale(scale, scale)
     drawn = source if color is None else _in_white(source)
-    _Drawing(canvas, drawn, (columns, rows) if scale <= SAMPLED_SCALE_MAX else None).draw()
+    sampled_size = (columns, rows) if scale <= SAMPLED_SCALE_MAX else None
+    _Drawing(canvas, drawn, sampled_size, is_amplified=is_amplified).draw()
     _paint_over(pixels, canvas, source.brush_strokes, scale)
     return Raster(swapped(pixels) if color is None else pixels, source.width, source.height, padded, color)
 
@@ -85,11 +91,16 @@ class _Drawing:
     `sampled_size`: columns and rows of a canvas whose fills get four samples a pixel, or None for Skia's own edges.
     """
 
-    def __init__(self, canvas: skia.Canvas, source: ShapeSource, sampled_size: tuple[int, int] | None) -> None:
+    def __init__(
+        self, canvas: skia.Canvas, source: ShapeSource, sampled_size: tuple[int, int] | None, *, is_amplified: bool
+    ) -> None:
         self._canvas = canvas
         self._sampled_size = sampled_size
         self._source = source
-        self._fill, self._stroke = (Style(source.width, source.height, canvas.getTotalMatrix()) for _ in range(2))
+        matrix = canvas.getTotalMatrix()
+        self._fill, self._stroke = (
+            Style(source.width, source.height, matrix, is_amplified=is_amplified) for _ in range(2)
+        )
         self._ribbons: dict[tuple[int, float], skia.Path] = {}
         """Ribbons of all runs, by the index and the width of their stroke."""
 

@@ -100,8 +100,17 @@ def test_joined_effects_give_the_bytes_of_a_pass_each(
         (entry("vignette"), entry("vignette", amount=-40.0, size=20.0), entry("vignette", roundness=80.0)),
         (entry("noise"), entry("vibrance"), entry("blur", amount=4.0), entry("tritone"), entry("noise", evolution=3.0)),
         (entry("drop-shadow"), entry("photo-filter"), entry("gradient-ramp"), entry("glow")),
+        (entry("threshold"), entry("gradient-ramp")),
+        (entry("fractal-noise"), entry("gradient-ramp", blend=63.0)),
     ],
-    ids=["every one", "one three times", "around a blur", "behind and before glows"],
+    ids=[
+        "every one",
+        "one three times",
+        "around a blur",
+        "behind and before glows",
+        "ramp after two tones",
+        "ramp after grey",
+    ],
 )
 def test_long_and_mixed_stacks_give_the_same_bytes(
     painter: Painter, apart: Painter, stack: tuple[EffectSnapshot, ...]
