@@ -293,7 +293,7 @@ def stands_still(step: Draw) -> bool:
     return step.is_bare and isinstance(step.layer.source, (ShapeSource, TextSource))
 
 
-def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool) -> bool:
+def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool, needs_dither: bool) -> bool:
     """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
 
     Three kinds need a raster: a gradient under effects, or on a plain rectangle with `needs_dither`, because a later step

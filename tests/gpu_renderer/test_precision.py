@@ -49,7 +49,7 @@ def test_a_gradient_below_a_blend_has_the_dither_that_the_blend_amplifies() -> N
         mixed["components"].append({"id": "mixed-fx", "type": "fx", "props": {"blendMode": "hard-mix"}})
         found.append(still(document(shown, mixed)))
     assert len(np.unique(found[0][20:70, 45:115, :3].reshape(-1, 3), axis=0)) > 1
-    assert np.array_equal(*found)
+    assert np.array_equal(found[0], found[1])
 
 
 def test_a_baked_picture_is_filtered_without_a_bias() -> None:
