@@ -6,8 +6,15 @@ export const all = (selector, root = document) => [...root.querySelectorAll(sele
 
 // ---- Set-up functions, run on the page and on each new part of it ----
 const setUps = [];
-export const onArrival = (act) => setUps.push(act);
-export const setUp = (root) => setUps.forEach((act) => act(root));
+let isSetUp = false;
+export function onArrival(act) {
+  setUps.push(act);
+  if (isSetUp) act(document); // a script that the page loads after these
+}
+export function setUp(root) {
+  isSetUp = true;
+  setUps.forEach((act) => act(root));
+}
 
 // ---- Relative times, kept up to date ----
 const STEPS = [[31536000, "y"], [2592000, "mo"], [86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
