@@ -216,7 +216,7 @@ class _Pool:
         `idle_only`: return None if that worker is not idle.
         """
         usable = [
-            (key.is_blocked, heap[0][0], len(key.open_to), heap[0][1], key)
+            (key.is_blocked, heap[0][1] == avoid and len(heap) == 1, heap[0][0], len(key.open_to), heap[0][1], key)
             for key, heap in self._heaps.items()
             if (renderer is None or key.renderer == renderer) and trust in key.open_to
         ]

@@ -155,3 +155,9 @@ def test_blocked_workers_get_tasks_last() -> None:
     free = [FreeWorker("w0", CPU, 2, 0, BOTH, is_blocked=True), FreeWorker("w1", CPU, 2, 1, BOTH)]
     made = place_tasks([job("one", "a", segments=9)], free, trusted(a=Trust.more))
     assert [placed.worker_id for placed in made] == ["w1", "w1", "w0", "w0"]
+
+
+def test_a_failed_task_goes_to_another_worker_even_if_that_one_is_open_to_more_accounts() -> None:
+    free = [FreeWorker("w0", CPU, 1, 0, frozenset({Trust.more})), FreeWorker("w1", CPU, 1, 0, BOTH)]
+    (made,) = place_tasks([job("one", segments=1, avoid="w0")], free, trusted(a=Trust.more))
+    assert made.worker_id == "w1"
