@@ -26,7 +26,7 @@ from gpu_renderer.effects.chain import (
     shadow_offsets,
     spread_px,
 )
-from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, cells, flattened, only_glow
+from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
 from gpu_renderer.effects.passes import PointwisePass
 from gpu_renderer.effects.raster_route import (
     DEFOCUS_ID,
@@ -43,7 +43,7 @@ from gpu_renderer.effects.values import EffectValues, Route, resolve
 
 __all__ = [
     "DEFOCUS_ID", "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
-    "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "cells", "chain", "chain_in_place", "color_stage",
+    "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "chain_in_place", "color_stage",
     "container_padding_px", "drawn", "every_effect", "find", "flattened", "grading", "halvings_before", "has_chain", "is_movable_glow",
     "is_pointwise_stack", "is_resampled", "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box",
     "needs_baking", "noise", "only_glow", "particles", "pointwise_passes", "resolve", "shadow_offsets", "spread_px",

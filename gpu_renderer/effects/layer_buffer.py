@@ -202,7 +202,7 @@ def flattened(painter: Painter, layer: LayerBuffer) -> Target:
     region, cut_from = layer.region, layer.glow.cut_from
     if cut_from is not None:
         region = region.grown(1).intersection(region.union(cut_from))
-    if region == layer.sharp.region:
+    if region == layer.sharp.region:  # without another target of its size
         draw_parts(painter, layer.sharp, None, layer.glow, (layer.glow.region,), "under", Compositing(keeps_tails=True))
         painter.pool.give_back(*layer.targets[1:])
         return layer.sharp

@@ -180,11 +180,8 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if found is not None and found.is_alone:
             buffer = effects.only_glow(self._painter, found.glow)
             return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
-        stack, baked, where = (
-            step.layer.effects,
-            effects.needs_baking(step.layer),
-            bounds.effect_scene(layer, self.draw_map),
-        )
+        stack, baked = step.layer.effects, effects.needs_baking(step.layer)
+        where = bounds.effect_scene(layer, self.draw_map)
         halvings = 0 if found is not None else effects.halvings_before(stack, where, after_baking=baked)
         cells, paint_filter = Cells(halvings, region), self._contents.filter(step, self._scene)
         target = self._painter.pool.take(cells.target_region)

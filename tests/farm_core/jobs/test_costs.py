@@ -50,7 +50,7 @@ def test_a_job_of_one_segment_writes_its_row_of_open_jobs_once_for_each_change(d
 
 
 @pytest.mark.parametrize("are_named", [False, True])
-def test_a_dispatch_beside_confined_accounts_uses_a_kept_plan(database_url: str, *, are_named: bool) -> None:
+def test_a_dispatch_beside_slow_accounts_uses_a_kept_plan(database_url: str, *, are_named: bool) -> None:
     async def story(connection: AsyncConnection) -> None:
         audience = Audience(["rests"], ["slow", "slower"], are_named=are_named)
         for _ in range(JOBS):
