@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, any_, func, literal, literal_column, or_, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, any_, func, literal, literal_column, select, tuple_, union_all
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -190,8 +190,8 @@ def _chosen(account_id: str | None, filters: Filters, now: datetime) -> Select[A
         return chosen
     newest = chosen.add_columns(col(Job.error), col(Job.callback_url), repository.SEARCHED_INPUTS.label("inputs"))
     found = newest.order_by(*_ORDER).limit(SEARCHED_MAX).subquery()
-    texts = (found.c.id, found.c.error, found.c.callback_url, found.c.inputs)
-    matches = or_(*(text.icontains(filters.text, autoescape=True) for text in texts))
+    texts = (found.c.error, found.c.callback_url, found.c.inputs)
+    matches = repository.contains_text(filters.text, found.c.id, *texts)
     searched: Select[Any] = select(*_KEY)
     return searched.where(col(Job.id).in_(select(found.c.id).where(matches)))
 

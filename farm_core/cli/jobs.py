@@ -57,7 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--older-than", type=duration, metavar="D", default=None, help="created before, such as 2h or 3d"
     )
     parser.add_argument("--newer-than", type=duration, metavar="D", default=None, help="created within the last D")
-    parser.add_argument("--text", default=None, help="found in the id, the error, the callback address or the inputs")
+    parser.add_argument(
+        "--text",
+        default=None,
+        help="found in the error, the callback address, the inputs or, from 6 characters on, the id",
+    )
     parser.add_argument("--all", action="store_true", help="act on all jobs, without a filter")
     parser.add_argument("--limit", type=whole(1), default=20, metavar="N")
     add_yes_argument(parser)

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -25,7 +25,7 @@ from farm_core.ids import new_id
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.events import write_event
 from farm_core.jobs.models import Job, JobEvent
-from farm_core.jobs.repository import SEARCHED_INPUTS, has_status, notify
+from farm_core.jobs.repository import SEARCHED_INPUTS, contains_text, has_status, notify
 from farm_core.jobs.status import JOB_EDGES, JOB_TERMINAL, JobStatus
 from farm_core.usage.period import period_of
 
@@ -43,7 +43,8 @@ RANKABLE: Final = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
 class JobFilter:
     """Filter of jobs that meet all given conditions. `older_than` and `newer_than` are ages since creation.
 
-    `text` is searched in ids, error messages, callback addresses and inputs, case-insensitively. It skips large inputs.
+    `text` is searched in ids (`ID_SEARCHED_MIN`), error messages, callback addresses and values of inputs, case-insensitively.
+    It skips large inputs.
     """
 
     account_id: str | None = None
@@ -74,8 +75,7 @@ class JobFilter:
         if self.ids is not None:
             found.append(col(Job.id).in_(self.ids))
         if self.text:
-            texts = (col(Job.id), col(Job.error), col(Job.callback_url), SEARCHED_INPUTS)
-            found.append(or_(*(column.icontains(self.text, autoescape=True) for column in texts)))
+            found.append(contains_text(self.text, col(Job.id), col(Job.error), col(Job.callback_url), SEARCHED_INPUTS))
         return found
 
     def described(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final, Protocol
 
 import orjson
-from sqlalchemy import ColumnElement, and_, false, func, literal, literal_column, or_, select
+from sqlalchemy import ColumnElement, SQLColumnExpression, and_, false, func, literal, literal_column, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -38,10 +38,16 @@ SEARCHED_INPUTS: Final[ColumnElement[str | None]] = literal_column(
     """
     CASE WHEN pg_column_size(jobs.inputs) < 20000 AND (pg_column_compression(jobs.inputs) IS NULL OR coalesce((
         SELECT object_charges.bytes FROM object_charges WHERE object_charges.account_id = jobs.account_id AND key = 'inputs/' || jobs.id
-    ), 0) < 20000) THEN jobs.inputs::text END
+    ), 0) < 20000) THEN (
+        SELECT string_agg(value, chr(10)) FROM jsonb_each_text(jobs.inputs) WHERE NOT starts_with(value, '/files/')
+    ) END
     """
 )
-"""SQL expression of a job's inputs for a text search. It skips large inputs: compressed, a megabyte can have 12 KB."""
+"""SQL expression of a job's inputs for a text search: their values, without addresses of uploads, which are random. It skips
+large inputs: compressed, a megabyte can have 12 KB."""
+
+ID_SEARCHED_MIN: Final = 6
+"""Number of characters from which a text search looks at ids. Random ids contain short words: 1 of 100 contains `bo`."""
 
 
 class JobRow(Protocol):
@@ -130,6 +136,14 @@ def is_of_account(account_id: str) -> ColumnElement[bool]:
     jobs of everybody, and read far too many if the account's jobs are older.
     """
     return col(Job.account_id) == select(literal(account_id)).scalar_subquery()
+
+
+def contains_text(
+    text: str, job_id: SQLColumnExpression[Any], *others: SQLColumnExpression[Any]
+) -> ColumnElement[bool]:
+    """Return a condition for jobs with the text in one of the columns, case-insensitively. Short texts are not searched in ids."""
+    searched = (job_id, *others) if len(text) >= ID_SEARCHED_MIN else others
+    return or_(*(one.icontains(text, autoescape=True) for one in searched))
 
 
 async def count_of_account(session: AsyncSession, account_id: str) -> int:

@@ -74,3 +74,39 @@ def test_a_text_search_skips_inputs_that_are_large_only_before_compression(datab
         assert matching == shown.total == 2
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("searched", "found"),
+    [
+        ("Bo", {"Bo"}),
+        ("bo2k", set()),
+        ("JOB_0BO2KX", {"Ada"}),
+        ("0bo2kx", {"Ada"}),
+        ('"queen"', {"Ada"}),
+        ("guest", set()),
+        ("0123abad", set()),
+        ("example.com/abad.png", {"Bo"}),
+    ],
+)
+def test_a_text_search_finds_words_that_the_list_shows_and_ids(
+    database_url: str, searched: str, found: set[str]
+) -> None:
+    """Ids and addresses of uploads are random. A short name in them would cancel or retry renders of other names, too."""
+
+    async def story() -> None:
+        database, now = Database(database_url), utc_now()
+        async with database.work() as session:
+            people = await rows.template(session, await rows.account(session, "ada"))
+            ada = {"guest": 'Ada "queen"', "photo": "/files/uploads/acc_1/0123abad"}
+            bo = {"guest": "Bo", "photo": "https://example.com/abad.png"}
+            for job_id, inputs in (("job_0bo2kx", ada), ("job_0ac2kx", bo)):
+                await repository.create(session, rows.job(people, id=job_id, inputs=inputs, created_at=now))
+        async with database.reading() as session:
+            shown = await listing(session, None, Filters(text=searched), now)
+            matching = await jobs.count(session, jobs.JobFilter(text=searched))
+        await database.close()
+        assert {(row.texts or "").split()[0] for row in shown.rows} == found
+        assert matching == shown.total == len(found)
+
+    asyncio.run(story())

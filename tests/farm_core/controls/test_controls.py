@@ -185,15 +185,15 @@ def test_an_action_on_many_jobs_has_one_audit_entry_that_counts_them_all(
 
     async def body(farm: Farm) -> None:
         for number in range(9):
-            await farm.add("ada", f"j{number}")
+            await farm.add("ada", f"j{number}", callback_url="https://example.com/hook")
         assert await jobs.set_priority(farm.database, ACTOR, JobFilter(), 3) == 9
-        assert await jobs.cancel(farm.database, ACTOR, JobFilter(text="j")) == 9
+        assert await jobs.cancel(farm.database, ACTOR, JobFilter(text="hook")) == 9
         assert await jobs.retry(farm.database, ACTOR, JobFilter(ids=("j1", "j2", "j3"))) == 3
         async with farm.database.work() as session:
             entries = [(entry.action, entry.detail) for entry in await log.page(session)]
         assert entries == [
             ("retry", {"filter": {"ids": ["j1", "j2", "j3"]}, "jobs": 3}),
-            ("cancel", {"filter": {"text": "j"}, "jobs": 9}),
+            ("cancel", {"filter": {"text": "hook"}, "jobs": 9}),
             ("set priority", {"filter": {}, "jobs": 9, "priority": 3}),
         ]
 
