@@ -35,6 +35,8 @@ CALLS_PER_OWNER: Final = 2
 
 CPU_SECONDS: Final = 10
 WALL_SECONDS: Final = 90.0
+END_SECONDS: Final = 20.0
+"""Time limit for a worker to end after it has closed its pipe. On a busy machine, a process that is killed takes seconds."""
 MEMORY_BYTES: Final = 1_200_000_000
 """Maximum address space of a worker."""
 
@@ -199,7 +201,7 @@ class _Worker:
     def _ended_by(self) -> int | None:
         """Return the exit status of a process that has closed its pipe, or None if it is still running."""
         try:
-            return self._process.wait(1.0)
+            return self._process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
             return None
 

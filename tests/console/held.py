@@ -26,7 +26,7 @@ class HeldAnswers:
     def _take(self, route: Route) -> None:
         if self._among(route.request):
             is_upload = "multipart" in route.request.headers.get("content-type", "")
-            self._held.append((route, None if is_upload else route.fetch()))
+            self._held.append((route, None if is_upload else route.fetch(timeout=SHOWN_SECONDS * 1000)))
         else:
             route.fallback()
 

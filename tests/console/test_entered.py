@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.api.world import World, text_template
+from tests.console.conftest import SHOWN_SECONDS
 from tests.console.people import COOKIE, Person, link_token, signed_in
 
 pytestmark = [pytest.mark.filterwarnings("default")]
@@ -122,7 +123,7 @@ def test_an_accepted_form_is_not_shown_again_if_the_next_page_fails(designer: Pe
     page.fill("#in-headline", "Sent once")
 
     def lead_astray(route: Route) -> None:
-        answer = route.fetch()
+        answer = route.fetch(timeout=SHOWN_SECONDS * 1000)
         assert answer.headers["hx-redirect"].startswith("/console/renders/job_")
         route.fulfill(status=204, headers={"HX-Redirect": "/console/renders/job_gone"})
 

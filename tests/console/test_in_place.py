@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.api.world import text_template
+from tests.console.conftest import SHOWN_SECONDS
 from tests.console.people import COOKIE, Person
 from tests.scheduler.farm import DummyWork
 
@@ -76,6 +77,8 @@ def test_the_newest_of_two_quick_choices_of_colours_is_kept(operator: Person, wi
     page.route("**/theme", lambda route: held.append(route) if "dark" in route.request.post_data else route.continue_())
     page.click(".side:visible >> text=Dark")
     page.click(".side:visible >> text=Light")
+    while not held:
+        page.wait_for_timeout(50)
     page.wait_for_timeout(1000)  # the second choice would be stored before the first
     with page.expect_response(lambda answer: "light" in (answer.request.post_data or "")):
         held[0].continue_()
@@ -91,7 +94,7 @@ def test_a_render_whose_answer_is_lost_leaves_the_page_and_is_created_once(opera
     page.fill("#in-headline", "Entered with care")
 
     def lose(route: Any) -> None:
-        route.fetch(max_redirects=0)
+        route.fetch(max_redirects=0, timeout=SHOWN_SECONDS * 1000)
         route.abort()
 
     page.route("**/render", lose, times=1)

@@ -6,6 +6,7 @@ import errno
 import gc
 import os
 import signal
+import time
 from pathlib import Path
 
 import psutil
@@ -33,11 +34,14 @@ def test_workers_end_with_their_sandbox() -> None:
     assert not worker.is_running()
 
 
-def killed_until(path: str, calls: int, number: int) -> int:
-    """For the sandbox: kill this process from outside in the first calls, up to a number."""
+def killed_until(path: str, calls: int, number: int, ending_seconds: float = 0) -> int:
+    """For the sandbox: kill this process from outside in the first calls, up to a number. Its pipes close earlier."""
     with Path(path).open("ab") as file:
         file.write(b"x")
     if Path(path).stat().st_size <= calls:
+        if ending_seconds:
+            os.closerange(0, 256)
+            time.sleep(ending_seconds)
         os.kill(os.getpid(), number)
     return calls
 
@@ -50,6 +54,14 @@ def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path
         with pytest.raises(Exhausted):
             sandbox.call_now(killed_until, str(tmp_path / "more calls"), CALLS_MAX, number)
         assert (tmp_path / "more calls").stat().st_size == CALLS_MAX
+    finally:
+        sandbox.close()
+
+
+def test_a_killed_worker_may_end_slowly_as_on_a_busy_machine(tmp_path: Path) -> None:
+    sandbox = Sandbox()
+    try:
+        assert sandbox.call_now(killed_until, str(tmp_path / "calls"), 1, signal.SIGKILL, 2.0) == 1
     finally:
         sandbox.close()
 
