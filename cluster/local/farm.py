@@ -35,7 +35,8 @@ from farm_core.user_error import UserError
 
 _log = logs.logger(__name__)
 
-READY_SECONDS: Final = 120.0
+READY_SECONDS: Final = 300.0
+"""Time limit for the start. On a busy machine, Ray and the workers take minutes; a part that dies ends the start earlier."""
 INHERITED: Final = {"jwt_secret", "database_url", "redis_url", "data_folder"}
 
 

@@ -46,12 +46,14 @@ class Asking:
 async def asking(
     database_url: str, redis_url: str, folder: Path, per_minute: int = 100
 ) -> AsyncIterator[tuple[FarmUnderTest, Asking]]:
-    client, exchange = connect(redis_url), StillExchange(redis_url)
-    asked = Asking(Settings(stills_per_minute=per_minute), RateLimiter(client), exchange)
-    async with farm(database_url, folder, stills=StillExchange(redis_url)) as under_test:
-        yield under_test, asked
-    await exchange.close()
-    await client.aclose()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(exchange, "WAIT_SECONDS", HANG_SECONDS)  # on a busy machine, an answer can take longer
+        client, stills = connect(redis_url), StillExchange(redis_url)
+        asked = Asking(Settings(stills_per_minute=per_minute), RateLimiter(client), stills)
+        async with farm(database_url, folder, stills=StillExchange(redis_url)) as under_test:
+            yield under_test, asked
+        await stills.close()
+        await client.aclose()
 
 
 def test_a_still_has_the_size_format_and_frame_that_were_asked_for(
