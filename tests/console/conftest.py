@@ -31,8 +31,9 @@ def require_browser() -> None:
         pytest.skip("Playwright's driver needs a library: `apt-get install libatomic1` does it")
 
 
-SHOWN_SECONDS = 60
-"""Time limit for something to appear on a page. Beside other tests, a browser takes ten times as long as alone."""
+SHOWN_SECONDS = 120
+"""Time limit for something to appear on a page. Beside other tests, a browser takes ten times as long as alone, and more on a busy
+machine."""
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.api.workers import drawing
 from tests.api.world import document, field, layer, template_body, text_template
@@ -35,11 +36,10 @@ def test_pictures_that_were_not_drawn_in_time_appear_without_a_reload(
         member.api.job()
     page = window(member)
     page.goto(f"{member.origin}/console/{path}")
-    page.wait_for_load_state("networkidle")
-    assert page.locator("img.poster").first.evaluate("(picture) => picture.naturalWidth") == 16
+    expect(page.locator("img.poster").first).to_have_js_property("naturalWidth", 16)
     page.evaluate("window.stayed = true")
     with drawing(member.api.world, tmp_path):
-        page.wait_for_function(DRAWN, timeout=60_000)
+        page.wait_for_function(DRAWN)
     assert page.evaluate("window.stayed")
 
 
@@ -47,9 +47,8 @@ def test_a_placeholder_has_the_shape_of_its_picture(member: Person, window: Call
     upright = member.api.template(width=1080, height=1920)
     page = window(member)
     page.goto(f"{member.origin}/console/templates/{upright}")
-    page.wait_for_load_state("networkidle")
+    expect(page.locator(".screen img")).to_have_js_property("naturalWidth", 16)
     screen = page.locator(".screen").bounding_box()
-    assert page.locator(".screen img").evaluate("(picture) => picture.naturalWidth") == 16
     assert screen["width"] == pytest.approx(screen["height"] * 9 / 16, abs=2)
 
 
@@ -65,7 +64,7 @@ def test_a_replaced_template_shows_its_new_picture(member: Person, window: Calla
         for width, height in ((640, 360), (360, 640)):
             replaced(member, template, width=width, height=height)
             page.goto(f"{member.origin}/console/templates/{template}")
-            page.wait_for_function(SHAPE, arg=width / height, timeout=60_000)
+            page.wait_for_function(SHAPE, arg=width / height)
 
 
 def test_a_waiting_render_shows_the_version_of_its_creation(member: Person, tmp_path: Path) -> None:
