@@ -59,15 +59,13 @@ class Backdrop:
 class FilterTaps:
     """Filter taps of each column, or each row, of an image.
 
-    int32 arrays: two texels of the texture, and the weight of the second one in 256ths.
+    int32 arrays: a texel that is not the last one, and the weight of the next one, 0 to 256.
     """
 
-    def __init__(self, first: Indices, second: Indices, weight: Indices) -> None:
-        self.first, self.second, self.weight = (
-            np.ascontiguousarray(each, np.int32) for each in (first, second, weight)
-        )
+    def __init__(self, first: Indices, weight: Indices) -> None:
+        self.first, self.weight = (np.ascontiguousarray(each, np.int32) for each in (first, weight))
         self.count = len(self.first)
-        self.packed = _FilterTaps(self.first.ctypes.data, self.second.ctypes.data, self.weight.ctypes.data, self.count)
+        self.packed = _FilterTaps(self.first.ctypes.data, self.weight.ctypes.data, self.count)
 
 
 class _Footage(ctypes.Structure):
@@ -82,7 +80,7 @@ class _Footage(ctypes.Structure):
 class _FilterTaps(ctypes.Structure):
     """`struct filter_taps` of `kernels.c`: filter taps along one side."""
 
-    _fields_ = (("first", c_void_p), ("second", c_void_p), ("weight", c_void_p), ("count", c_int))
+    _fields_ = (("first", c_void_p), ("weight", c_void_p), ("count", c_int))
 
 
 class _Backdrop(ctypes.Structure):

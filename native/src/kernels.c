@@ -188,11 +188,54 @@ static inline uint32_t colour_code(uint32_t sum) {
     return (uint32_t)(code > 255 ? 255 : code);
 }
 
+#ifdef __AVX2__
+// Repeat two weights of 16 bits in each word.
+static inline __m256i weight_pairs(int32_t lower, int32_t upper) {
+    return _mm256_set1_epi32((int32_t)((uint32_t)(lower & 0xffff) | (uint32_t)upper << 16));
+}
+
+// Return the codes of a channel for eight pixels in each half, from their weighted sums without the 5 lowest fractional bits.
+static inline __m256i channel_codes_16(__m256i first, __m256i last, uint32_t base) {
+    __m256i bases = _mm256_set1_epi32((int32_t)base);
+    first = _mm256_srai_epi32(_mm256_add_epi32(_mm256_slli_epi32(first, 5), bases), 22);
+    last = _mm256_srai_epi32(_mm256_add_epi32(_mm256_slli_epi32(last, 5), bases), 22);
+    return _mm256_packs_epi32(first, last);
+}
+
+// Like `convert_row`, for sixteen pixels. Weights of Y are multiples of 2^9, those of chroma of 2^5, so they fit 16 bits.
+static inline void convert_16(const uint8_t *y, const uint16_t *cb, const uint16_t *cr, const uint32_t *restrict weights,
+                              uint32_t *pixels) {
+    int32_t of_y = (int32_t)weights[0] >> 9, r_of_cr = (int32_t)weights[1] >> 5, g_of_cr = (int32_t)weights[2] >> 5,
+            g_of_cb = (int32_t)weights[3] >> 5, b_of_cb = (int32_t)weights[4] >> 5;
+    __m256i grey = _mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)y)), 4);
+    __m256i blue = _mm256_loadu_si256((const __m256i *)cb), red = _mm256_loadu_si256((const __m256i *)cr), codes[3];
+    __m256i with_red[2] = {_mm256_unpacklo_epi16(grey, red), _mm256_unpackhi_epi16(grey, red)};
+    __m256i with_blue[2] = {_mm256_unpacklo_epi16(grey, blue), _mm256_unpackhi_epi16(grey, blue)}, sums[3][2];
+    for (int i = 0; i < 2; i++) {
+        sums[0][i] = _mm256_madd_epi16(with_red[i], weight_pairs(of_y, r_of_cr));
+        sums[1][i] = _mm256_add_epi32(_mm256_madd_epi16(with_red[i], weight_pairs(of_y, g_of_cr)),
+                                      _mm256_madd_epi16(with_blue[i], weight_pairs(0, g_of_cb)));
+        sums[2][i] = _mm256_madd_epi16(with_blue[i], weight_pairs(of_y, b_of_cb));
+    }
+    for (int i = 0; i < 3; i++) codes[i] = channel_codes_16(sums[i][0], sums[i][1], weights[5 + i]);
+    __m256i red_blue = _mm256_packus_epi16(codes[0], codes[2]);
+    __m256i green_alpha = _mm256_packus_epi16(codes[1], _mm256_set1_epi16(255));
+    __m256i red_green = _mm256_unpacklo_epi8(red_blue, green_alpha), blue_alpha = _mm256_unpackhi_epi8(red_blue, green_alpha);
+    __m256i even = _mm256_unpacklo_epi16(red_green, blue_alpha), odd = _mm256_unpackhi_epi16(red_green, blue_alpha);
+    _mm256_storeu_si256((__m256i *)pixels, _mm256_permute2x128_si256(even, odd, 0x20));
+    _mm256_storeu_si256((__m256i *)(pixels + 8), _mm256_permute2x128_si256(even, odd, 0x31));
+}
+#endif
+
 static void convert_row(const uint8_t *restrict y, const uint16_t *restrict cb, const uint16_t *restrict cr,
                         const uint32_t *restrict weights, uint32_t *restrict pixels, int count) {
     uint32_t of_y = weights[0], r_of_cr = weights[1], g_of_cr = weights[2], g_of_cb = weights[3], b_of_cb = weights[4];
     uint32_t r_base = weights[5], g_base = weights[6], b_base = weights[7];
-    for (int i = 0; i < count; i++) {
+    int i = 0;
+#ifdef __AVX2__
+    for (; i + 16 <= count; i += 16) convert_16(y + i, cb + i, cr + i, weights, pixels + i);
+#endif
+    for (; i < count; i++) {
         uint32_t grey = of_y * y[i];
         uint32_t r = colour_code(grey + r_of_cr * cr[i] + r_base);
         uint32_t g = colour_code(grey + g_of_cr * cr[i] + g_of_cb * cb[i] + g_base);
@@ -246,19 +289,58 @@ static inline uint32_t lerp_pixel(uint32_t one, uint32_t other, uint32_t weight)
     return (red_blue >> 8 & 0xff00ffu) | (green & 0xff00u) | 0xff000000u;
 }
 
-static void filter_columns(const uint32_t *restrict row, const int32_t *restrict lefts, const int32_t *restrict rights,
-                           const int32_t *restrict weights, uint32_t *restrict pixels, int count) {
-    for (int i = 0; i < count; i++) pixels[i] = lerp_pixel(row[lefts[i]], row[rights[i]], (uint32_t)weights[i]);
+#ifdef __AVX2__
+// Interpolate eight pixels. `weights`: of the other ones, in both halves of each word.
+static inline __m256i lerp_8_pixels(__m256i ones, __m256i others, __m256i weights) {
+    __m256i lower = _mm256_set1_epi16(0xff), round = _mm256_set1_epi16(128);
+    __m256i even = _mm256_and_si256(ones, lower), odd = _mm256_srli_epi16(ones, 8);
+    __m256i even_steps = _mm256_mullo_epi16(_mm256_sub_epi16(_mm256_and_si256(others, lower), even), weights);
+    __m256i odd_steps = _mm256_mullo_epi16(_mm256_sub_epi16(_mm256_srli_epi16(others, 8), odd), weights);
+    even = _mm256_add_epi16(_mm256_add_epi16(_mm256_slli_epi16(even, 8), even_steps), round);
+    odd = _mm256_add_epi16(_mm256_add_epi16(_mm256_andnot_si256(lower, ones), odd_steps), round);
+    return _mm256_or_si256(_mm256_srli_epi16(even, 8), _mm256_andnot_si256(lower, odd));
+}
+
+// Read two neighbours each of columns i, i + 1, i + 4 and i + 5.
+static inline __m256i read_pairs(const uint32_t *row, const int32_t *columns) {
+    __m128i found[4];
+    for (int i = 0; i < 4; i++) found[i] = _mm_loadl_epi64((const __m128i *)(row + columns[i < 2 ? i : i + 2]));
+    return _mm256_set_m128i(_mm_unpacklo_epi64(found[2], found[3]), _mm_unpacklo_epi64(found[0], found[1]));
+}
+#endif
+
+static void filter_columns(const uint32_t *restrict row, const int32_t *restrict columns, const int32_t *restrict weights,
+                           uint32_t *restrict pixels, int count) {
+    int i = 0;
+#ifdef __AVX2__
+    for (; i + 8 <= count; i += 8) {
+        __m256 first = _mm256_castsi256_ps(read_pairs(row, columns + i)), last = _mm256_castsi256_ps(read_pairs(row, columns + i + 2));
+        __m256i own = _mm256_loadu_si256((const __m256i *)(weights + i));
+        __m256i ones = _mm256_castps_si256(_mm256_shuffle_ps(first, last, 0x88));
+        __m256i others = _mm256_castps_si256(_mm256_shuffle_ps(first, last, 0xdd));
+        own = _mm256_or_si256(own, _mm256_slli_epi32(own, 16));
+        _mm256_storeu_si256((__m256i *)(pixels + i), lerp_8_pixels(ones, others, own));
+    }
+#endif
+    for (; i < count; i++) pixels[i] = lerp_pixel(row[columns[i]], row[columns[i] + 1], (uint32_t)weights[i]);
 }
 
 static void filter_rows(const uint32_t *restrict upper, const uint32_t *restrict lower, uint32_t weight, uint32_t *restrict pixels,
                         int count) {
-    for (int i = 0; i < count; i++) pixels[i] = lerp_pixel(upper[i], lower[i], weight);
+    int i = 0;
+#ifdef __AVX2__
+    __m256i weights = _mm256_set1_epi16((short)weight);
+    for (; i + 8 <= count; i += 8) {
+        __m256i ones = _mm256_loadu_si256((const __m256i *)(upper + i)), others = _mm256_loadu_si256((const __m256i *)(lower + i));
+        _mm256_storeu_si256((__m256i *)(pixels + i), lerp_8_pixels(ones, others, weights));
+    }
+#endif
+    for (; i < count; i++) pixels[i] = lerp_pixel(upper[i], lower[i], weight);
 }
 
-// Filter taps of each column or row: two texels, and the weight of the second one in 256ths.
+// Filter taps of each column or row: a texel that is not the last one, and the weight of the next one in 256ths.
 struct filter_taps {
-    const int32_t *first, *second, *weight;
+    const int32_t *first, *weight;
     int count;
 };
 
@@ -271,7 +353,7 @@ void resample(const struct footage *frame, const uint32_t *restrict weights, con
     uint32_t *source = scratch, *filtered[2] = {scratch + frame->width, scratch + frame->width + columns->count};
     int numbers[2] = {-1, -1};
     for (int y = 0; y < rows->count; y++) {
-        int wanted[2] = {rows->first[y], rows->second[y]}, slots[2];
+        int wanted[2] = {rows->first[y], rows->first[y] + 1}, slots[2];
         for (int i = 0; i < 2; i++) {
             int slot = numbers[0] == wanted[i] ? 0 : numbers[1] == wanted[i] ? 1 : -1;
             if (slot < 0) {
@@ -281,7 +363,7 @@ void resample(const struct footage *frame, const uint32_t *restrict weights, con
                     colour_row(frame, weights, wanted[i], 0, frame->width, source);
                     row = source;
                 }
-                filter_columns(row, columns->first, columns->second, columns->weight, filtered[slot], columns->count);
+                filter_columns(row, columns->first, columns->weight, filtered[slot], columns->count);
                 numbers[slot] = wanted[i];
             }
             slots[i] = slot;

@@ -198,6 +198,19 @@ def test_footage_of_fewer_frames_is_converted_once_a_frame_of_its_own(
     assert is_same_without_optimisations(session, held, tmp_path, Output())
 
 
+def test_footage_of_one_column_fills_the_frame(session: RenderSession, tmp_path: Path) -> None:
+    rows = np.repeat(np.linspace(0, 240, SIZE[1]).astype(np.uint8)[:, None, None], 3, axis=2)
+    with av.open(str(tmp_path / "clip.mp4"), "w", format="mov") as container:
+        stream = container.add_stream("png", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 1, SIZE[1], "rgb24"
+        container.mux(stream.encode(av.VideoFrame.from_ndarray(rows, format="rgb24")))
+        container.mux(stream.encode(None))
+    with opened(session, footage(), tmp_path) as job:
+        luma, _ = encoded(session, job, 0)
+    assert np.all(luma == luma[:, :1])
+    assert luma[0, 0] == 16 and luma[-1, 0] > 210 and np.all(np.diff(luma[:, 0].astype(int)) >= 0)
+
+
 def is_same_without_optimisations(session: RenderSession, doc: Record, media: Path, output: Output) -> bool:
     """Return True if a segment of a document has the same bytes with every flag on and off."""
     off = Optimisations(damage=False, layer_cache=False, static_prefix=False)

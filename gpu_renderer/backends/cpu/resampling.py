@@ -26,6 +26,8 @@ from motion.arrays import Floats
 
 FILTERS_MAX = 16
 SHARES = 256
+TEXELS_MIN = 2
+"""Smallest side of a video that the kernels resample."""
 _CODES = 256
 
 _LINEAR: WeakKeyDictionary[Painter, Floats] = WeakKeyDictionary()
@@ -46,7 +48,7 @@ class VideoFilters:
         self._known: LruCache[Filter | None] = LruCache(FILTERS_MAX, lambda _: 1)
 
     def find(self, size: tuple[int, int], quad: Matrix3, crop: UnitRect, frame: Region) -> Filter | None:
-        """Return the filter of a video of (columns, rows), or None if its quad is a line or a point."""
+        """Return the filter of a video of (columns, rows), or None if its quad is a line or a point, or a side has one texel."""
         return self._known.get((size, quad, crop, frame), lambda: _filter(self._painter, size, quad, crop, frame))
 
 
@@ -68,7 +70,7 @@ def linear_codes(painter: Painter) -> Floats:
 def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: UnitRect, frame: Region) -> Filter | None:
     """Compute the filter from the shader's texture coordinates of one row and one column of pixels."""
     to_unit = matrix.inverse(quad)
-    if to_unit is None:
+    if to_unit is None or min(size) < TEXELS_MIN:
         return None
     x, y, width, height = frame
     found = []
@@ -82,14 +84,13 @@ def _filter(painter: Painter, size: tuple[int, int], quad: Matrix3, crop: UnitRe
 
 
 def _filter_taps(shares: npt.NDArray[np.float32], texels: int) -> FilterTaps:
-    """Return the taps of texture coordinates, 0 to 1, rounded as a rasteriser does. Texel centres are at halves."""
+    """Return the taps of texture coordinates, 0 to 1, rounded as a rasteriser does. Texel centres are at halves.
+
+    Beyond an edge, the last texel has all of the weight.
+    """
     parts = np.rint(shares * np.float32(texels) * np.float32(SHARES)).astype(np.int64) - SHARES // 2
-    first = parts // SHARES
-    return FilterTaps(
-        np.clip(first, 0, texels - 1).astype(np.int32),
-        np.clip(first + 1, 0, texels - 1).astype(np.int32),
-        (parts % SHARES).astype(np.int32),
-    )
+    first = np.clip(parts // SHARES, 0, texels - 2)
+    return FilterTaps(first.astype(np.int32), np.clip(parts - first * SHARES, 0, SHARES).astype(np.int32))
 
 
 def _read(painter: Painter, target: Target, kind: type[np.floating]) -> npt.NDArray[np.floating]:

@@ -284,8 +284,7 @@ def _converts(kernels: Kernels, chance: Chance) -> None:
 
 
 def _taps(chance: Chance, texels: int, count: int) -> FilterTaps:
-    first = chance.rng.integers(0, texels, count)
-    kept = (first, np.minimum(first + 1, texels - 1), chance.rng.integers(0, 256, count))
+    kept = (chance.rng.integers(0, texels - 1, count), chance.rng.integers(0, 257, count))
     return FilterTaps(*(chance.guards.held(each.astype(np.int32)) for each in kept))
 
 

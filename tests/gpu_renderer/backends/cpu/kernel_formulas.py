@@ -67,14 +67,14 @@ def _noise(rng: np.random.Generator, width: int, height: int) -> tuple[Samples, 
 
 
 def _taps(rng: np.random.Generator, texels: int, count: int) -> FilterTaps:
-    first = np.sort(rng.integers(0, texels, count, dtype=np.int32))
-    return FilterTaps(first, np.minimum(first + 1, texels - 1), rng.integers(0, 256, count, dtype=np.int32))
+    first = np.sort(rng.integers(0, texels - 1, count, dtype=np.int32))
+    return FilterTaps(first, rng.integers(0, 257, count, dtype=np.int32))
 
 
 def _resampled(pixels: Plane, columns: FilterTaps, rows: FilterTaps) -> Plane:
     """Apply a bilinear filter of 8 bits: columns first, each step rounded."""
-    across = _mixed(pixels[:, columns.first], pixels[:, columns.second], columns.weight[:, None])
-    return _mixed(across[rows.first], across[rows.second], rows.weight[:, None, None])
+    across = _mixed(pixels[:, columns.first], pixels[:, columns.first + 1], columns.weight[:, None])
+    return _mixed(across[rows.first], across[rows.first + 1], rows.weight[:, None, None])
 
 
 def _mixed(one: Plane, other: Plane, share: npt.NDArray[np.int32]) -> Plane:
