@@ -11,6 +11,8 @@ from gpu_renderer.geometry.samples import Plane, Samples, Weights, weights
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, FilterTaps, Kernels
 from tests.gpu_renderer.reference_pixels import reference_pixels
 
+MATRICES = ("bt601", "bt709", "bt2020", "smpte240m")
+
 
 def encodes(kernels: Kernels, width: int, height: int) -> bool:
     """Return True if display encoding and conversion to NV12 equal the formulas."""
@@ -33,14 +35,16 @@ def encodes(kernels: Kernels, width: int, height: int) -> bool:
 
 
 def decodes(kernels: Kernels, width: int, height: int) -> bool:
-    """Return True if samples equal the formulas as NV12 and as pixels."""
-    rng = np.random.default_rng(width)
-    samples, by = _noise(rng, width, height)
+    """Return True if samples equal the formulas as NV12, and as pixels by every matrix and range."""
+    samples, _ = _noise(np.random.default_rng(width), width, height)
     luma, chroma = np.zeros((height, width), np.uint8), np.zeros((height // 2, width), np.uint8)
     kernels.interleave(samples, luma.ctypes.data, chroma.ctypes.data, width)
     parts = (Region(0, 0, width, height), Region(3, 1, width - 4, height - 2))
+    every = [weights(matrix, full_range=full) for matrix in MATRICES for full in (False, True)]
     return all(map(np.array_equal, (luma, chroma), samples.interleaved())) and all(
-        np.array_equal(kernels.colour_decode(samples, by, part), reference_pixels(samples, by, part)) for part in parts
+        np.array_equal(kernels.colour_decode(samples, each, part), reference_pixels(samples, each, part))
+        for each in every
+        for part in parts
     )
 
 
