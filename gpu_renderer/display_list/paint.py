@@ -235,7 +235,10 @@ def placed_quad(paint: object, quad: Matrix3, within: Region) -> PlacedQuad | No
     if to_unit is None:
         return None
     drawn = content_quad(paint, quad)
-    return PlacedQuad(quad, to_unit, drawn, matrix.bounds(drawn, within))
+    touched = matrix.bounds(drawn, within)
+    if isinstance(quad, matrix.FoldedQuad) and not touched.is_empty:
+        touched = touched.grown(1).intersection(within)  # the bounds are those of three corners
+    return PlacedQuad(quad, to_unit, drawn, touched)
 
 
 def is_clear_of_edges(paint: object, to_unit: Matrix3) -> bool:

@@ -87,6 +87,7 @@ class Ellipse(Effect):
             on.rotate(values.number("rotation"))
             if (softness := values.number("softness")) > 0:
                 shadow = skia.Paint(paint)
+                shadow.setAlphaf(paint.getAlphaf() ** 2)  # a canvas multiplies a shadow's alpha by that of its stroke
                 shadow.setMaskFilter(skia.MaskFilter.MakeBlur(skia.kNormal_BlurStyle, softness / 2))
                 on.drawOval(oval, shadow)
             on.drawOval(oval, paint)

@@ -108,10 +108,35 @@ def pinned(corners: Sequence[float]) -> Matrix3:
     return (x1 - x0 + g * x1, x3 - x0 + h * x3, x0, y1 - y0 + g * y1, y3 - y0 + h * y3, y0, g, h, 1.0)
 
 
+class FoldedQuad(tuple[float, float, float, float, float, float, float, float, float]):
+    """Matrix of a quad whose corner (1, 1) does not follow from the other three.
+
+    The reference draws a quad as two triangles that share the diagonal from (1, 0) to (0, 1). The matrix is that of the
+    triangle with the corner (0, 0).
+    """
+
+    fold: Point
+    """Displacement of the corner (1, 1) from where the matrix puts it, frame px."""
+
+
+def folded_columns(quad: Matrix3, to_unit: Matrix3) -> tuple[float, ...]:
+    """Return the inverse of a quad in column order. The unused third row of a folded quad's inverse holds its fold.
+
+    The fold is the displacement on the unit square of a position beyond the diagonal, for each unit of `u + v - 1`.
+    """
+    if not isinstance(quad, FoldedQuad):
+        return columns(to_unit)
+    x, y = quad.fold
+    a, b, c, d, e, f = to_unit[:6]
+    u, v = a * x + b * y, d * x + e * y
+    share = 1 / (1 + u + v)
+    return (a, d, u * share, b, e, v * share, c, f, 1.0)
+
+
 def on_subpixels(quad: Matrix3) -> Matrix3:
     """Return the quad with its corners on the subpixel grid. Quads with perspective are returned unchanged.
 
-    `quad` maps the unit square to frame pixels; the corner (1, 1) follows from the other three.
+    `quad` maps the unit square to frame pixels.
     """
     a, b, c, d, e, f, g, h, w = quad
     if g != 0.0 or h != 0.0 or w == 0.0 or not (math.isfinite(a + b + c + d + e + f + w) or finite(quad)):
@@ -119,11 +144,21 @@ def on_subpixels(quad: Matrix3) -> Matrix3:
     if w == 1.0:  # runs for every layer
         floor = math.floor
         x, y = floor(c * SUBPIXELS + 0.5) / SUBPIXELS, floor(f * SUBPIXELS + 0.5) / SUBPIXELS
-        return (
-            floor((a + c) * SUBPIXELS + 0.5) / SUBPIXELS - x, floor((b + c) * SUBPIXELS + 0.5) / SUBPIXELS - x, x,
-            floor((d + f) * SUBPIXELS + 0.5) / SUBPIXELS - y, floor((e + f) * SUBPIXELS + 0.5) / SUBPIXELS - y, y,
-            g, h, w,
-        )  # fmt: skip
+        across = floor((a + c) * SUBPIXELS + 0.5) / SUBPIXELS - x, floor((d + f) * SUBPIXELS + 0.5) / SUBPIXELS - y
+        down = floor((b + c) * SUBPIXELS + 0.5) / SUBPIXELS - x, floor((e + f) * SUBPIXELS + 0.5) / SUBPIXELS - y
+        found = (across[0], down[0], x, across[1], down[1], y, g, h, w)
+        if (a == 0.0 or b == 0.0) and (d == 0.0 or e == 0.0):
+            return found  # its sides are parallel to the axes
+        corner_x, corner_y = x + across[0] + down[0], y + across[1] + down[1]
+        fold = (
+            floor((a + b + c) * SUBPIXELS + 0.5) / SUBPIXELS - corner_x,
+            floor((d + e + f) * SUBPIXELS + 0.5) / SUBPIXELS - corner_y,
+        )
+        if fold == (0.0, 0.0):
+            return found
+        folded = FoldedQuad(found)
+        folded.fold = fold
+        return folded
     x, y, across_x, across_y, down_x, down_y = (
         math.floor(side / w * SUBPIXELS + 0.5) / SUBPIXELS for side in (c, f, a + c, d + f, b + c, e + f)
     )

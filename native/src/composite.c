@@ -90,7 +90,7 @@ static void composite_content(struct clipped_op *clipped, struct row_cache *cach
                               int end) {
     const struct draw_op *op = clipped->op;
     clip_span(clipped->square, clipped->square_count, row, -1.0, &first, &end);
-    if (clipped->outer_count) clip_span(clipped->outer, clipped->outer_count, row, 0.0, &first, &end);
+    if (clipped->outer_count) clip_span(clipped->outer, clipped->outer_count, row, -FOLD_MAX, &first, &end);
     touch(s, first - left, end - left);
     int covered_first = first, covered_end = end;
     clip_span(clipped->square, clipped->square_count, row, 1.0, &covered_first, &covered_end);

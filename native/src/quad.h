@@ -12,6 +12,8 @@ struct edge {
 
 enum { EDGES_MAX = 8 };
 
+#define FOLD_MAX 0.125  // px by which a fold displaces a position: corners lie on a grid of 1/16 px
+
 INLINE double larger(double one, double other) { return one > other ? one : other; }
 
 // Return the line in frame space of a line on the unit square: `p * u + q * v + r` is positive on its inner side.
@@ -145,6 +147,19 @@ INLINE void clip_span(const struct edge *edges, int count, int row, double inset
     if (*end < *first) *end = *first;
 }
 
+// Return 1 if the corner (1, 1) of an affine quad does not follow from the other three. Positions beyond the diagonal between the
+// corners (1, 0) and (0, 1) are displaced for each unit of u + v - 1, as by `unfolded` of shaders/include/plane.glsl.
+INLINE int is_folded(const float *m) { return m[2] != 0.0f || m[5] != 0.0f; }
+
+static void unfold(const float *restrict m, float *restrict u, float *restrict v, int count) {
+    for (int i = 0; i < count; i++) {
+        float beyond = (u[i] + v[i]) - 1.0f;
+        beyond = select_float(beyond > 0.0f, beyond, 0.0f);
+        u[i] = u[i] - beyond * m[2];
+        v[i] = v[i] - beyond * m[5];
+    }
+}
+
 // Write positions of pixel centres on a draw operation's unit square, by an affine matrix, in the shader's order of additions.
 static void affine_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
     float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y;
@@ -153,6 +168,7 @@ static void affine_positions(const float *restrict m, int row, int first, int co
         u[i] = by + (m[0] * x + m[6]);
         v[i] = ey + (m[1] * x + m[7]);
     }
+    if (is_folded(m)) unfold(m, u, v, count);
 }
 
 static void projective_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
@@ -179,6 +195,7 @@ INLINE int is_hit(const float *m, int is_projective, int row, int column, float 
     float x = ((float)column + 0.5f + right) + 1.0f / 1024.0f, y = ((float)row + 0.5f + down) - 1.0f / 1024.0f;
     float u = m[3] * y + (m[0] * x + m[6]), v = m[4] * y + (m[1] * x + m[7]);
     float far = is_projective ? m[5] * y + (m[2] * x + m[8]) : 1.0f;
+    if (!is_projective && is_folded(m)) unfold(m, &u, &v, 1);
     return (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
 }
 

@@ -32,7 +32,7 @@ static void rectangle_distances(const float *restrict u, const float *restrict v
 }
 
 static void shape_distances(const struct draw_op *op, struct strip *s, int row, int first, int count, float *restrict distances) {
-    if (op->is_projective || op->texels) {
+    if (op->is_projective || op->texels || is_folded(op->to_unit)) {
         (op->is_projective ? projective_positions : affine_positions)(op->to_unit, row, first, count, s->u, s->v);
         subtract_from_all(s->u, 0.5f, count);
         subtract_from_all(s->v, 0.5f, count);

@@ -4,7 +4,7 @@
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,
 //           5 texture whose alpha is the coverage of one colour
 // SAMPLES   0 the scissor is the quad, 1 test of the pixel centre, 4 the standard sample positions of 4x MSAA
-// PROJECTIVE, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: features of the layer.
+// PROJECTIVE, FOLDED, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: features of the layer.
 // IN_FLOAT: filter the texture in full precision
 //
 // SAMPLE_DEPTH: write the depth of each sample, see include/depth.glsl

@@ -1,13 +1,22 @@
 // A plane placed in the frame. u_to_unit maps frame pixels to the unit square of its quad.
+// FOLDED: positions beyond the diagonal are displaced; the third row of u_to_unit is their displacement for each unit of u + v - 1.
 
 uniform mat3 u_to_unit;
+
+vec2 unfolded(vec2 unit) {
+#ifdef FOLDED
+    return unit - max(0.0, unit.x + unit.y - 1.0) * vec2(u_to_unit[0].z, u_to_unit[1].z);
+#else
+    return unit;
+#endif
+}
 
 vec2 plane(vec2 frame) {
     vec3 p = u_to_unit * vec3(frame, 1.0);
 #ifdef PROJECTIVE
     return p.xy / p.z;
 #else
-    return p.xy;
+    return unfolded(p.xy);
 #endif
 }
 
@@ -22,6 +31,7 @@ float holds(vec2 frame) {
     float far = p.z;
 #else
     const float far = 1.0;
+    p.xy = unfolded(p.xy);
 #endif
     return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThanEqual(p.xy, vec2(far))) ? 1.0 : 0.0;
 }

@@ -84,6 +84,23 @@ def test_lines_of_a_grid_lie_on_quarters_of_a_pixel_above_and_below_only(painter
     assert found[4, 14:19].tolist() == [14, 255, 255, 255, 14]
 
 
+def test_the_shadow_of_an_ellipse_has_the_opacity_of_its_color_and_of_its_stroke(painter: Painter) -> None:
+    """The shadow has the stroke's colour, with its alpha, and a canvas multiplies it by the alpha of what casts it."""
+    ring: dict[str, float | str] = {
+        "ellipseWidth": 60.0,
+        "ellipseHeight": 40.0,
+        "thickness": 4.0,
+        "softness": 24.0,
+        "color": "#ffffff",
+    }
+    empty = np.zeros((60, 90, 4), np.uint8)
+    full, half = (
+        baked_pixels(painter, empty, "ellipse", opacity=opacity, **ring)[30, 45, 3] for opacity in (100.0, 50.0)
+    )
+    assert full > 20
+    assert abs(half - full / 4) <= 1
+
+
 def test_a_strokes_color_has_its_opacity_as_a_byte(painter: Painter) -> None:
     empty = np.zeros((64, 64, 4), np.uint8)
     ring: dict[str, ParameterValue] = {

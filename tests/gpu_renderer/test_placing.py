@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
+from gpu_renderer.backends.gl import quads
+from gpu_renderer.backends.gl.drawable import FlatTarget
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -23,6 +28,7 @@ from tests.gpu_renderer.drawing import at, drawn, paper, rect, snapshot
 
 pytestmark = pytest.mark.gl
 FRAME = Region(0, 0, 2000, 2000)
+FRAME_64 = Region(0, 0, 64, 48)
 
 
 def test_the_anchor_is_an_offset_from_the_centre_of_the_box() -> None:
@@ -148,3 +154,38 @@ def test_corners_of_quads_lie_on_the_subpixel_grid() -> None:
     assert matrix.on_subpixels(tilted) == tilted
     lost = (float("nan"), *quad[1:])
     assert matrix.on_subpixels(lost) is lost
+
+
+def test_a_turned_picture_is_two_triangles_with_corners_on_the_grid(painter: Painter) -> None:
+    """The reference's triangles share the diagonal from the upper right to the lower left corner."""
+    down, across = (np.mgrid[0:64, 0:64] + 0.5) / 64
+    ramp = np.stack([across, down, np.zeros_like(down), np.ones_like(down)], axis=2)
+    quad = matrix.on_subpixels(matrix.placed(Transform2D(32.03, 24.02, 20.0)).quad(60.0, 40.0))
+    with painter.pool.acquired(Region(0, 0, 64, 64), "f4") as shown, painter.pool.acquired(FRAME_64, "f4") as into:
+        shown.texture.write(ramp.astype(np.float32).tobytes())
+        quads.draw(painter, FlatTarget(shown, 60.0, 40.0), quad, into, quads.Style(is_smooth=False))
+        found = np.frombuffer(into.texture.read(), np.float32).reshape(48, 64, 4)
+    corners = {at: triangle_corner(at) for at in ((0, 0), (1, 0), (0, 1), (1, 1))}
+    errors = []
+    for first in ((0, 0), (1, 1)):
+        inside, u, v = on_triangle(corners, (first, (1, 0), (0, 1)))
+        errors += [np.abs(found[..., 0] - u)[inside].max(), np.abs(found[..., 1] - v)[inside].max()]
+    assert max(errors) < 1e-4
+
+
+def triangle_corner(at: tuple[int, int]) -> tuple[float, float]:
+    """Return a corner of a box of 60 by 40 px about (32.03, 24.02), turned by 20 degrees, on the grid of 1/16 px."""
+    x, y, turn = (at[0] - 0.5) * 60, (at[1] - 0.5) * 40, math.radians(20)
+    across, down = 32.03 + x * math.cos(turn) - y * math.sin(turn), 24.02 + x * math.sin(turn) + y * math.cos(turn)
+    return math.floor(across * 16 + 0.5) / 16, math.floor(down * 16 + 0.5) / 16
+
+
+def on_triangle(
+    corners: dict[tuple[int, int], tuple[float, float]], of: tuple[tuple[int, int], ...]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return where pixel centres lie well inside a triangle, and their positions on the box."""
+    y, x = np.mgrid[0:48, 0:64] + 0.5
+    to_frame = np.array([[*corners[at], 1.0] for at in of]).T
+    shares = np.tensordot(np.linalg.inv(to_frame), np.stack([x, y, np.ones_like(x)]), 1)
+    u, v = (sum(share * at[side] for share, at in zip(shares, of, strict=True)) for side in (0, 1))
+    return shares.min(axis=0) > 0.02, u, v

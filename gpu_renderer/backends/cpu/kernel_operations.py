@@ -274,7 +274,7 @@ def of_drawable(
         drawable.is_exact(shown, style.filter, feeds_effects=False), gradient, ramp_count, mask is not None,
         grading=steps,
     )  # fmt: skip
-    region, to_unit = placed.quad.touched.intersection(within), matrix.columns(placed.quad.to_unit)
+    region, to_unit = placed.quad.touched.intersection(within), matrix.folded_columns(quad, placed.quad.to_unit)
     grade = grade_of(style.filter, steps) if steps else None
     return content_op(variant, region, content, to_unit, style.opacity, mask, grade, packed)
 

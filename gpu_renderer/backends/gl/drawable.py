@@ -99,6 +99,7 @@ def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, feeds_effects: bo
         found |= shown.fill.defines()
     wanted = {
         "PROJECTIVE": not matrix.is_affine(quad),
+        "FOLDED": isinstance(quad, matrix.FoldedQuad),
         "MASK": filter.mask is not None,
         "IN_FLOAT": is_exact(shown, filter, feeds_effects),
     }

@@ -192,7 +192,7 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane, depths: Mappin
     quads.set_filter(painter, shown)
     kind = quads.kind(painter, shown, 0, quad, into, Style(step.opacity, plane.filter, lighting=plane.lighting))
     geometry: dict[str, UniformValue] = {"u_to_frame": matrix.columns(quad), "u_subpixels": float(matrix.SUBPIXELS)}
-    attributes = quads.attributes(shown, to_unit, step.opacity)
+    attributes = quads.attributes(shown, matrix.folded_columns(quad, to_unit), step.opacity)
     painter.draw(
         "compositing/quad.frag", into, textures=kind.textures, blend=fixed_function(step),
         defines={**kind.defines, "FLIPPED": 1, **({"SAMPLE_DEPTH": 1} if depths else {})},

@@ -174,7 +174,7 @@ def draw(
         return
     waiting = batch or Batch(painter)
     set_filter(painter, placed.shown, waiting)
-    packed = attributes(placed.shown, placed.quad.to_unit, style.opacity)
+    packed = attributes(placed.shown, matrix.folded_columns(quad, placed.quad.to_unit), style.opacity)
     shared_by = kind(painter, placed.shown, placed.samples, quad, into, style)
     waiting.add(shared_by, [_rectangle(Cells(halvings, part).target_region) + packed for part in parts], whole)
     if batch is None:
@@ -260,8 +260,11 @@ def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: T
     return Kind(into, SHAPES if isinstance(shown, Shape) else PICTURES, defines, textures, blend, uniforms)
 
 
-def attributes(shown: Drawable, to_unit: Matrix3, opacity: float) -> bytes:
-    """Return the packed attributes of an instance that follow its corners in the layouts."""
+def attributes(shown: Drawable, to_unit: tuple[float, ...], opacity: float) -> bytes:
+    """Return the packed attributes of an instance that follow its corners in the layouts.
+
+    `to_unit`: matrix from frame px to the quad's unit square, column by column.
+    """
     color, own = _CLEAR, WHOLE
     if isinstance(shown, Shape):
         color = _CLEAR if isinstance(shown.fill, Gradient) else shown.fill
@@ -270,7 +273,7 @@ def attributes(shown: Drawable, to_unit: Matrix3, opacity: float) -> bytes:
         color, own = shown.color or _CLEAR, shown.crop
     elif isinstance(shown, FlatTarget):
         own = shown.crop
-    return _ATTRIBUTES(*matrix.columns(to_unit), opacity, *color, *own)
+    return _ATTRIBUTES(*to_unit, opacity, *color, *own)
 
 
 def _rectangle(part: Region) -> bytes:

@@ -22,6 +22,7 @@ from gpu_renderer.display_list.paint import PLAIN, Filter, Gradient, Image, Shap
 from gpu_renderer.effects import GlowBuffer, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.effects.stage import ColorStage
+from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
@@ -215,7 +216,8 @@ def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
         (width * math.cos(angle), width * math.sin(angle)),
         (-height * math.sin(angle), height * math.cos(angle)),
     )
-    return (across[0], along[0], float(right), across[1], along[1], float(down), float(far[0]), float(far[1]), 1.0)
+    quad = (across[0], along[0], float(right), across[1], along[1], float(down), float(far[0]), float(far[1]), 1.0)
+    return matrix.on_subpixels(quad) if number % 2 else quad
 
 
 def _drawables(
