@@ -217,7 +217,7 @@ def _quad(variant: Variant, number: int, rng: np.random.Generator) -> Matrix3:
         (-height * math.sin(angle), height * math.cos(angle)),
     )
     quad = (across[0], along[0], float(right), across[1], along[1], float(down), float(far[0]), float(far[1]), 1.0)
-    return matrix.on_subpixels(quad) if number % 2 else quad
+    return matrix.on_subpixels(quad)
 
 
 def _drawables(
