@@ -29,7 +29,7 @@ CONVOLVE: list[Defines] = [
 QUADS: list[Defines] = [
     {"CONTENT": content, "SAMPLES": samples, **dict.fromkeys(flags, 1)}
     for content, samples in product(range(5), (0, 1, 4))
-    for flags in ((), ("PROJECTIVE",), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"), ("CELLS",))
+    for flags in ((), ("PROJECTIVE",), ("FOLDED",), ("MASK", "MATRIX", "TABLES", "ACES", "GAIN"), ("CELLS",))
 ]
 LIT: list[Defines] = [
     {"CONTENT": content, "SAMPLES": 4, "PROJECTIVE": 1, "LIT": max(1, len(kinds)), "LIGHTS": lights, **more}
