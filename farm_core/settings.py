@@ -216,7 +216,13 @@ class Settings(BaseSettings):
     )
     render_audio: bool = Field(False, description="Render the sound of new jobs; videos are silent otherwise.")
     result_days: float = Field(
-        30, gt=0, le=36_500, description="Days after which an ended job and its video are deleted."
+        30,
+        gt=0,
+        le=36_500,
+        description="Days after which an ended job and its video are deleted, and a revoked or expired API key.",
+    )
+    audit_days: float = Field(
+        365, gt=0, le=36_500, description="Days after which an entry of the audit log is deleted."
     )
     metrics_port: int | None = Field(
         None,

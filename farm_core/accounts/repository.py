@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import bindparam, delete, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account, ApiKey
@@ -55,3 +55,10 @@ async def revoke_key(session: AsyncSession, account_id: str, key_id: str, at: da
         .values(revoked_at=func.coalesce(col(ApiKey.revoked_at), at))
     )
     return (await session.execute(statement.returning(col(ApiKey.id)))).first() is not None
+
+
+async def delete_ended_keys(connection: AsyncConnection, before: datetime, rows_max: int) -> int:
+    """Delete keys that were revoked or expired before the moment; return their number."""
+    ended = select(col(ApiKey.id)).where(or_(col(ApiKey.revoked_at) < before, col(ApiKey.expires_at) < before))
+    chosen = ended.order_by(col(ApiKey.id)).limit(rows_max).with_for_update(skip_locked=True)
+    return (await connection.execute(delete(ApiKey).where(col(ApiKey.id).in_(chosen)))).rowcount

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlmodel import col
 
 from farm_core.audit.models import AuditEntry
@@ -55,6 +56,13 @@ async def record_once(session: AsyncSession, actor: Actor, action: str, target: 
 async def update_detail(session: AsyncSession, entry_id: int | None, detail: Mapping[str, Any]) -> None:
     """Replace the detail of an entry whose action continues in another transaction."""
     await session.execute(update(AuditEntry).where(col(AuditEntry.id) == entry_id).values(detail=dict(detail)))
+
+
+async def delete_old(connection: AsyncConnection, before: datetime, rows_max: int) -> int:
+    """Delete entries from before the moment, oldest first; return their number. At most `rows_max` are read."""
+    oldest = select(col(AuditEntry.id), col(AuditEntry.at)).order_by(col(AuditEntry.id)).limit(rows_max).subquery()
+    old = select(oldest.c.id).where(oldest.c.at < before)
+    return (await connection.execute(delete(AuditEntry).where(col(AuditEntry.id).in_(old)))).rowcount
 
 
 async def page(

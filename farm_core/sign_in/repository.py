@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy import ColumnElement, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
@@ -63,10 +63,8 @@ async def use_link(session: AsyncSession, token: str, now: datetime) -> str | No
 
 
 async def create_session(session: AsyncSession, account_id: str, now: datetime, *, read_only: bool = False) -> str:
-    """Store a new session and return its token, which is not stored. Delete expired sessions and links."""
+    """Store a new session and return its token, which is not stored."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
-    await session.execute(delete(ConsoleSession).where(col(ConsoleSession.expires_at) < now))
-    await session.execute(delete(SignInLink).where(col(SignInLink.expires_at) < now - SESSION_LIFETIME))
     session.add(
         ConsoleSession(
             token_hash=hash_of(token), account_id=account_id, read_only=read_only, created_at=now,
@@ -98,6 +96,15 @@ async def act_as(session: AsyncSession, token: str, account_id: str | None) -> N
 async def end_session(session: AsyncSession, token: str) -> None:
     """Sign out: delete the session."""
     await session.execute(delete(ConsoleSession).where(col(ConsoleSession.token_hash) == hash_of(token)))
+
+
+async def delete_expired(
+    connection: AsyncConnection, model: type[ConsoleSession | SignInLink], now: datetime, rows_max: int
+) -> int:
+    """Delete sessions or links that have expired; return their number."""
+    expired = select(col(model.token_hash)).where(col(model.expires_at) < now)
+    chosen = expired.order_by(col(model.token_hash)).limit(rows_max).with_for_update(skip_locked=True)
+    return (await connection.execute(delete(model).where(col(model.token_hash).in_(chosen)))).rowcount
 
 
 def _usable(token: str, now: datetime) -> tuple[ColumnElement[bool], ...]:

@@ -106,7 +106,11 @@ class LocalStorage:
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
             key = path.relative_to(self._objects).as_posix()
             if key.startswith(prefix) and path.is_file():
-                yield self._described(key, path)
+                try:
+                    found = self._described(key, path)
+                except ObjectMissing:  # deleted since the folder was read
+                    continue
+                yield found
 
     def link(self, key: str, expires_at: int, origin: str, filename: str | None = None) -> str:
         """Return a signed URL under `/files/` of the origin."""
@@ -142,8 +146,10 @@ class LocalStorage:
             facts = path.stat()
         except FileNotFoundError:
             raise ObjectMissing(key) from None
-        type_path = self._types / key
-        content_type = type_path.read_text() if type_path.exists() else _type_by_ending(key)
+        try:
+            content_type = (self._types / key).read_text()
+        except FileNotFoundError:
+            content_type = _type_by_ending(key)
         return StoredObject(key, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC), content_type)
 
 

@@ -1,17 +1,19 @@
 """Delete expired data: uploads, results, documents, media, finished jobs, their batches, deleted templates, former
-versions of templates, counts of old minutes, and unneeded segments."""
+versions of templates, counts of old minutes, ended keys and sessions, old audit entries, and unneeded segments."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from farm_core.accounts import repository as accounts
 from farm_core.assets import repository as assets
+from farm_core.audit import log as audit
 from farm_core.jobs import workers
 from farm_core.jobs.history import (
     delete_batches,
@@ -22,6 +24,8 @@ from farm_core.jobs.history import (
     needed_keys,
 )
 from farm_core.jobs.shared_objects import delete_unneeded
+from farm_core.sign_in import repository as sign_in
+from farm_core.sign_in.models import ConsoleSession, SignInLink
 from farm_core.statistics import repository as statistics
 from farm_core.telemetry import logs
 from farm_core.usage.stored import forget_deleted
@@ -120,19 +124,26 @@ class HistoryReaper(Service):
 
 
 class RowReaper(Service):
-    """Delete counts of old minutes, batches without jobs, unneeded versions of templates, and deleted templates that no
-    row refers to, in small transactions.
+    """Delete counts of old minutes, ended keys, sessions and sign-in links, old audit entries, batches without jobs, unneeded versions of
+    templates, and deleted templates that no row refers to, in small transactions.
     """
 
     every_seconds = 3600.0
 
     async def tick(self) -> int:
         """Check all batches and versions once, then all templates, because both refer to templates."""
-        now = self.dependencies.clock.now()
-        await self._delete_pages("job_minutes", partial(statistics.delete_old, now=now, rows_max=BATCH))
-        old_versions = partial(delete_template_versions, before=now - SPARED, rows_max=BATCH)
-        await self._delete_pages("template_versions", old_versions)
-        lifetime = timedelta(days=self.dependencies.settings.result_days)
+        now, settings = self.dependencies.clock.now(), self.dependencies.settings
+        lifetime, audit_lifetime = timedelta(days=settings.result_days), timedelta(days=settings.audit_days)
+        pages: Mapping[str, Callable[..., Awaitable[int]]] = {
+            "job_minutes": partial(statistics.delete_old, now=now),
+            "api_keys": partial(accounts.delete_ended_keys, before=now - lifetime),
+            "console_sessions": partial(sign_in.delete_expired, model=ConsoleSession, now=now),
+            "sign_in_links": partial(sign_in.delete_expired, model=SignInLink, now=now),
+            "audit_log": partial(audit.delete_old, before=now - audit_lifetime),
+            "template_versions": partial(delete_template_versions, before=now - SPARED),
+        }
+        for table, delete_page in pages.items():
+            await self._delete_pages(table, partial(delete_page, rows_max=BATCH))
         for table, delete_rows, before in (
             ("batches", delete_batches, now - lifetime), ("templates", delete_templates, now - SPARED)
         ):  # fmt: skip

@@ -1,4 +1,4 @@
-"""Counts of finished renders by minute that no chart shows any more."""
+"""Rows that nothing deletes but time: counts of finished renders by minute, ended keys, links, sessions, audit entries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
@@ -39,5 +39,46 @@ def test_counts_of_old_minutes_are_deleted_and_those_of_charts_stay(database_url
             left = list(await session.scalars(select(col(JobMinute.minute)).order_by(col(JobMinute.minute))))
         await database.close()
         assert left == young
+
+    asyncio.run(story())
+
+
+ENDED = """
+    INSERT INTO api_keys (id, account_id, name, prefix, secret_hash, scopes, created_at, request_count, revoked_at, expires_at)
+    SELECT 'key_' || name || n, 'acc_a', 'k', 'p', name || n, '{}', now(), 0, revoked_at, expires_at FROM generate_series(1, 450) AS n, (VALUES
+        ('revoked', now() - interval '31 days', NULL), ('expired', NULL, now() - interval '31 days'),
+        ('lately', now() - interval '29 days', now() + interval '1 day'), ('live', NULL, NULL)
+    ) AS ended (name, revoked_at, expires_at);
+    INSERT INTO audit_log (at, who, role, action, target) SELECT now() - n * interval '1 day', 'a', 'account', 'sign in', 'account acc_a'
+    FROM generate_series(0, 900) AS n ORDER BY n DESC;
+    INSERT INTO console_sessions (token_hash, account_id, read_only, created_at, expires_at)
+    SELECT n, 'acc_a', false, now(), now() + (n - 450.5) * interval '1 minute' FROM generate_series(1, 900) AS n;
+    INSERT INTO sign_in_links (token_hash, account_id, read_only, created_at, expires_at)
+    SELECT n, 'acc_a', false, now(), now() + (n - 450.5) * interval '1 minute' FROM generate_series(1, 900) AS n;
+"""
+LEFT = """
+    SELECT (SELECT array_agg(DISTINCT rtrim(id, '0123456789') ORDER BY rtrim(id, '0123456789')) FROM api_keys), (SELECT count(*) FROM api_keys),
+        (SELECT count(*) FROM console_sessions), (SELECT min(expires_at) > now() FROM console_sessions),
+        (SELECT count(*) FROM sign_in_links), (SELECT min(expires_at) > now() FROM sign_in_links),
+        (SELECT count(*) FROM audit_log), (SELECT min(at) > now() - interval '365 days' FROM audit_log)
+"""
+
+
+@pytest.mark.service
+def test_ended_keys_links_and_sessions_and_old_audit_entries_are_deleted(database_url: str, tmp_path: Path) -> None:
+    """An account that created and revoked a key for every render kept all of them, and no entry of the audit log ever went."""
+
+    async def story() -> None:
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        async with database.work() as session:
+            session.add(Account(id="acc_a", name="a"))
+            await session.flush()
+            for statement in filter(str.strip, ENDED.split(";")):
+                await session.execute(text(statement))
+        await RowReaper(parts_for(database, storage, [], tmp_path, ManualClock(datetime.now(UTC)))).tick()
+        async with database.reading() as session:
+            left = (await session.execute(text(LEFT))).one()
+        await database.close()
+        assert tuple(left) == (["key_lately", "key_live"], 900, 450, True, 450, True, 365, True)
 
     asyncio.run(story())

@@ -113,6 +113,24 @@ def test_objects_are_listed_by_prefix(storage: Storage, key: str) -> None:
     assert list(storage.listed(f"{folder}/nothing/")) == []
 
 
+def test_a_listing_leaves_out_what_is_deleted_meanwhile(storage: Storage, key: str) -> None:
+    folder = key.rpartition("/")[0]
+
+    def write_and_delete() -> None:
+        for _ in range(15):
+            for number in range(10):
+                storage.put_bytes(f"{folder}/{number}.png", b"1", "video/mp4")
+            for number in range(10):
+                storage.delete(f"{folder}/{number}.png")
+
+    writer = threading.Thread(target=write_and_delete)
+    writer.start()
+    listed = set[str]()
+    while writer.is_alive():
+        listed |= {found.key for found in storage.listed(f"{folder}/")}
+    assert listed == {f"{folder}/{number}.png" for number in range(10)}
+
+
 @pytest.mark.parametrize("bad", ["", "/a", "a/", "../a", "a/../b", "a//b", ".hidden", "a b", "a\x00b", "ä", "a" * 513])
 def test_a_key_out_of_bounds_is_refused(storage: Storage, bad: str) -> None:
     with pytest.raises(ValueError, match="storage key"):
