@@ -16,10 +16,11 @@ from api.app_state import AppState, app_state_of
 from farm_core.accounts.keys import LIVE_PREFIX, hash_of
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import Limits, limits_of
+from farm_core.accounts.repository import in_good_standing
 from farm_core.accounts.scopes import Scope
 from farm_core.accounts.tokens import InvalidToken
 from farm_core.db.shares import HOLDER, Holder
-from farm_core.errors import Forbidden, InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
+from farm_core.errors import InsufficientScope, QuotaExceeded, SessionRequired, Unauthorized, UpgradeRequired
 from farm_core.telemetry import logs
 from farm_core.usage import admission
 from farm_core.usage.admission import UsedKey
@@ -87,13 +88,7 @@ async def session_account(state: AppState, token: str | None) -> Account:
     account = await state.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
         raise Unauthorized(_BAD_TOKEN)
-    return _in_good_standing(account)
-
-
-def _in_good_standing(account: Account) -> Account:
-    if account.suspended_at is not None:
-        raise Forbidden("This account is suspended.")
-    return account
+    return in_good_standing(account)
 
 
 async def _with_token(state: AppState, token: str | None) -> Caller:
@@ -130,5 +125,5 @@ async def _valid_key(state: AppState, secret: str, need: Need) -> UsedKey:
     state.credential_accounts.learn(digest, key.account.id)
     if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
         raise Unauthorized("This API key has been revoked or has expired.")
-    _in_good_standing(key.account)
+    in_good_standing(key.account)
     return key

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlmodel import col
 
 from farm_core.accounts.models import Account, ApiKey
+from farm_core.errors import Forbidden, Unauthorized
 
 _LOCKED: Final = select(Account).where(col(Account.id) == bindparam("id")).with_for_update(key_share=True)
 
@@ -29,12 +30,22 @@ async def account_named(session: AsyncSession, name: str) -> Account | None:
 async def locked_account(session: AsyncSession, account_id: str) -> Account:
     """Return the account, locked until the transaction ends, so that its sums can be compared with its limits.
 
-    The lock is `FOR NO KEY UPDATE`, because foreign-key checks of other transactions must not wait for it.
+    The lock is `FOR NO KEY UPDATE`, because foreign-key checks of other transactions must not wait for it. Raises Unauthorized or Forbidden if
+    the account was deleted or suspended after the request was authenticated: a deletion expects no new jobs of a suspended account.
     """
-    found: Account = (
+    found: Account | None = (
         await session.scalars(_LOCKED, {"id": account_id}, execution_options={"populate_existing": True})
-    ).one()
-    return found
+    ).one_or_none()
+    if found is None:
+        raise Unauthorized
+    return in_good_standing(found)
+
+
+def in_good_standing(account: Account) -> Account:
+    """Return the account. Raises Forbidden if it is suspended."""
+    if account.suspended_at is not None:
+        raise Forbidden("This account is suspended.")
+    return account
 
 
 async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> int:

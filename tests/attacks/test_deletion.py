@@ -151,3 +151,34 @@ def test_a_job_whose_files_a_deletion_takes_meanwhile_is_ingested_again(database
             assert {key for key in keys if under_test.storage.exists(key)} == keys
 
     asyncio.run(story())
+
+
+def test_a_request_that_was_accepted_before_a_suspension_creates_nothing_after_it(own_world: World) -> None:
+    """The deletion of an account failed if a job was created after it had cancelled the account's jobs."""
+    ada = own_world.account("ada")
+    template_id, url = ada.template(), str(own_world.settings.database_url)
+    row = {"inputs": {"photo": "https://media.example.com/photo.png"}}
+    requests = {
+        "/renders": {"templateId": template_id, **row}, "/batches": {"templateId": template_id, "rows": [row]}, "/keys": {},
+    }  # fmt: skip
+    with ThreadPoolExecutor(len(requests)) as pool, psycopg.connect(url) as other:
+        other.execute("UPDATE accounts SET suspended_at = now() WHERE id = %s", (ada.account_id,))
+        answers = [pool.submit(ada.post, path, json=body) for path, body in requests.items()]
+        until_waiting(url, len(requests), lambda: all(one.done() for one in answers))
+        other.commit()
+        assert [one.result(HANG_SECONDS).status_code for one in answers] == [403] * len(requests)
+    assert own_world.database.execute(
+        "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM api_keys)"
+    ).fetchall() == [(0,)]
+
+
+def test_a_request_that_was_accepted_before_a_deletion_is_unauthorised_after_it(own_world: World) -> None:
+    ada, url = own_world.account("ada"), str(own_world.settings.database_url)
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(url) as other:
+        other.execute("SELECT 1 FROM accounts WHERE id = %s FOR UPDATE", (ada.account_id,))
+        answer = pool.submit(ada.post, "/keys", json={})
+        until_waiting(url, 1, answer.done)
+        other.execute("DELETE FROM usage WHERE account_id = %s", (ada.account_id,))
+        other.execute("DELETE FROM accounts WHERE id = %s", (ada.account_id,))
+        other.commit()
+        assert answer.result(HANG_SECONDS).status_code == 401
