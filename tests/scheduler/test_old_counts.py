@@ -12,13 +12,15 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.db.database import Database
+from farm_core.jobs.models import Job
 from farm_core.statistics.models import JobMinute
-from farm_core.statistics.repository import BACKLOG_MAX
+from farm_core.statistics.repository import BACKLOG_MAX, bars
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler.maintenance.retention import BATCH, RowReaper
+from scheduler.maintenance.retention import BATCH, HistoryReaper, RowReaper
 from tests.clock import ManualClock
-from tests.scheduler.farm import parts_for
+from tests.scheduler.farm import furnish, parts_for
+from tests.scheduler.test_retention import job
 
 
 @pytest.mark.service
@@ -80,5 +82,29 @@ def test_ended_keys_links_and_sessions_and_old_audit_entries_are_deleted(databas
             left = (await session.execute(text(LEFT))).one()
         await database.close()
         assert tuple(left) == (["key_lately", "key_live"], 900, 450, True, 450, True, 365, True)
+
+    asyncio.run(story())
+
+
+@pytest.mark.service
+def test_a_job_is_counted_for_the_charts_before_it_is_deleted(database_url: str, tmp_path: Path) -> None:
+    """Without a viewer of charts, those of a month lacked all renders that `RESULT_DAYS` had deleted."""
+
+    async def story() -> None:
+        now = datetime.now(UTC)
+        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+        await furnish(database, storage)
+        async with database.work() as session:
+            session.add(job("old", "tpl", now - timedelta(days=9)))
+            session.add(job("young", "tpl", now - timedelta(days=2)))
+            await session.execute(text("UPDATE job_roll_up SET until = now() - interval '10 days'"))
+        reaper = HistoryReaper(parts_for(database, storage, [], tmp_path, ManualClock(now), result_days=7))
+        while await reaper.tick():
+            pass
+        async with database.reading() as session:
+            assert list(await session.scalars(select(col(Job.id)))) == ["job_young"]
+        month = await bars(database, now - timedelta(days=31), timedelta(days=1), 31, "acc_a")
+        await database.close()
+        assert [bar.completed for bar in month if bar.completed] == [1, 1]
 
     asyncio.run(story())
