@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, Self, cast
 
 import boto3
 from boto3.exceptions import Boto3Error
@@ -19,6 +19,7 @@ from farm_core.storage.keys import FOLDERS, checked
 from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
 
 if TYPE_CHECKING:
+    from botocore.response import StreamingBody
     from types_boto3_s3 import S3Client
 
 _DEFAULT_TYPE = "application/octet-stream"
@@ -92,7 +93,7 @@ class S3Storage:
             else:
                 last = "" if end is None else str(end - 1)
                 answer = self._client.get_object(Bucket=self._bucket, Key=key, Range=f"bytes={start}-{last}")
-        return cast(BinaryIO, answer["Body"])
+        return cast(BinaryIO, _Body(key, answer["Body"]))
 
     def describe(self, key: str) -> StoredObject:
         """Return size, time and content type."""
@@ -162,6 +163,28 @@ class S3Storage:
         seconds = max(1, min(expires_at - int(time.time()), _LINK_SECONDS_MAX))
         with _translated(key):
             return self._client.generate_presigned_url("get_object", asked, ExpiresIn=seconds)
+
+
+class _Body:
+    """Stream of an object. It raises StorageUnavailable if the answer is cut off."""
+
+    def __init__(self, key: str, body: StreamingBody) -> None:
+        self._key, self._body = key, body
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next `size` bytes, or all that are left."""
+        with _translated(self._key):
+            return self._body.read(None if size < 0 else size)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._body.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @contextmanager

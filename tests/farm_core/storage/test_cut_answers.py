@@ -1,0 +1,68 @@
+"""An S3 server whose answers break off."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from farm_core.storage.port import StorageUnavailable
+from farm_core.storage.s3 import S3Storage
+from tests.s3_server import ACCESS, BUCKET
+
+LENGTH = 1000
+
+
+class CutAnswers(BaseHTTPRequestHandler):
+    """Answers with a tenth of the bytes that the header promises, then closes the connection."""
+
+    def do_HEAD(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(LENGTH))
+        self.send_header("Last-Modified", "Sun, 01 Nov 2026 12:00:00 GMT")
+        self.send_header("Content-Type", "video/mp4")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        self.do_HEAD()
+        self.wfile.write(b"<" * (LENGTH // 10))
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def storage() -> Iterator[S3Storage]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), CutAnswers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield S3Storage(BUCKET, f"http://127.0.0.1:{server.server_port}", "us-east-1", ACCESS)
+        server.shutdown()
+        thread.join()
+
+
+def pieces(storage: S3Storage) -> bytes:
+    """Return an object that is read in pieces, as for a download."""
+    with storage.open_range("results/a.mp4", 0, LENGTH) as stream:
+        return b"".join(iter(lambda: stream.read(64), b""))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [lambda storage: storage.get_bytes("results/a.mp4"), pieces, lambda storage: list(storage.listed("results/"))],
+    ids=["bytes", "pieces", "listing"],
+)
+def test_an_answer_that_is_cut_off_is_a_store_that_is_away(
+    storage: S3Storage, read: Callable[[S3Storage], object]
+) -> None:
+    with pytest.raises(StorageUnavailable):
+        read(storage)
+
+
+def test_a_file_that_is_cut_off_is_not_written(storage: S3Storage, tmp_path: Path) -> None:
+    with pytest.raises(StorageUnavailable):
+        storage.get_file("results/a.mp4", tmp_path / "a.mp4")
+    assert list(tmp_path.iterdir()) == []
