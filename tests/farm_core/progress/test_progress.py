@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from structlog.testing import capture_logs
 
 from cluster.embedded import valkey
@@ -271,6 +272,30 @@ def test_a_listener_connects_again_and_says_so(tmp_path: Path, monkeypatch: pyte
     finally:
         server.stop()
     assert [line["event"] for line in lines] == ["listening to changes again soon", "listening to changes again"]
+
+
+def test_a_listener_that_is_cancelled_at_any_step_ends_and_leaves_no_connection(redis_url: str) -> None:
+    """A page that was closed as soon as it was opened left a task and a connection in the API's process."""
+
+    async def endless(client: Redis) -> None:
+        async for _ in listen(client, None):
+            pass
+
+    async def story() -> None:
+        async with redis.connect(redis_url) as client:
+            listeners = []
+            for steps in [*range(30)] * 3:
+                listeners.append(asyncio.create_task(endless(client)))
+                for _ in range(steps):
+                    await asyncio.sleep(0)
+                listeners[-1].cancel()
+            _, left = await asyncio.wait(listeners, timeout=HANG_SECONDS)
+            assert not left
+            async with asyncio.timeout(HANG_SECONDS):
+                while len(await client.client_list()) > 1:  # noqa: ASYNC110 - the server drops closed connections soon
+                    await asyncio.sleep(0.02)
+
+    asyncio.run(story())
 
 
 async def _heard(heard: AsyncIterator[JobChange | None]) -> JobChange:
