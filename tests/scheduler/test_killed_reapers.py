@@ -21,7 +21,6 @@ from farm_core.batches.models import Batch
 from farm_core.db.database import Database
 from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job, Segment, Task
-from farm_core.statistics.models import JobMinute
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.templates.models import Template, TemplateVersion
@@ -51,7 +50,7 @@ NEEDED = (
 )  # fmt: skip
 """All but the upload were written 31 days ago. The document and the media named `shared` are those of an old and of a young job."""
 ROWS = {
-    "assets": 1, "batches": 0, "deliveries": 1, "job_minutes": 0, "jobs": 3, "segments": 1, "tasks": 1, "template_versions": 0, "templates": 2,
+    "assets": 1, "batches": 0, "deliveries": 1, "jobs": 3, "segments": 1, "tasks": 1, "template_versions": 0, "templates": 2,
 }  # fmt: skip
 
 
@@ -129,7 +128,7 @@ def rows() -> Iterator[Sequence[Any]]:
         refused=[],
         created_at=THEN,
     )
-    yield [former, batch, JobMinute(minute=THEN - timedelta(days=62), account_id="acc_a")]
+    yield [former, batch]
     of_batch = job("old", THEN)
     of_batch.batch_id, of_batch.batch_index = "batch_old", 0
     yield [of_batch, job("shared", THEN), job("young", YESTERDAY, "shared"), job("told", THEN), job("busy", None)]
