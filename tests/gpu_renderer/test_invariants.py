@@ -65,6 +65,8 @@ def test_an_opaque_layer_on_top_hides_everything(session: RenderSession, example
     @holds_for(examples, seed=SEEDS, frame=FRAMES)
     def check(seed: int, frame: int) -> None:
         record = RandomDocument(seed).made()
+        for node in record["scene"]["nodes"]:
+            props(node, "Transform").pop("castShadows", None)  # the shadows of 3D layers are drawn over all layers
         # A layer whose matte is not among the layers of the frame takes the one above it, which is then not drawn.
         for name in ("taken", "cover"):
             record["scene"]["nodes"].append(layer(name, x=80, y=45, width=4000, height=4000, fill="#2468ac"))
