@@ -31,14 +31,19 @@ def folder() -> Iterator[Path]:
 
 
 def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess.Popen[str]:
+    return _begun(
+        folder, "cluster.local.ray_node", f"--port={port}", f"--folder={folder}", "--cores=1", f"--store={store}"
+    )
+
+
+def _begun(folder: Path, module: str, *words: str) -> subprocess.Popen[str]:
     token = folder / "token"
     token.write_text(secrets.token_hex(32))
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token),
-        "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+        "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
-    words = [f"--port={port}", f"--folder={folder}", "--cores=1", f"--store={store}"]
-    command = [sys.executable, "-m", "cluster.local.ray_node", *words]
+    command = [sys.executable, "-m", module, *words]
     return subprocess.Popen(
         command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -129,6 +134,21 @@ def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None
         node.communicate(timeout=HANG_SECONDS)
 
 
+def test_a_clusters_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
+    words = ["--head", "--block", f"--port={free_port()}", "--num-cpus=0", "--include-dashboard=false"]
+    node = _begun(folder, "cluster.ray_start", *words, "--object-store-memory=100000000", f"--temp-dir={folder}")
+    try:
+        for program in ("dashboard/agent.py", "runtime_env/agent/main.py"):
+            _agent(node, program).suspend()
+        assert node.stdout is not None
+        assert any("Ray runtime started" in line for line in node.stdout)
+    finally:
+        for process in psutil.Process(node.pid).children(recursive=True):
+            process.kill()
+        node.kill()
+        node.communicate(timeout=HANG_SECONDS)
+
+
 def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
     """Return the process of a Ray agent once it runs. The raylet's command line contains the program's name too."""
     deadline = time.monotonic() + HANG_SECONDS
@@ -136,7 +156,7 @@ def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
         for child in psutil.Process(node.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
                 words = child.cmdline()
-                if "raylet/raylet" not in words[0] and any(word.endswith(program) for word in words):
+                if words and "raylet/raylet" not in words[0] and any(word.endswith(program) for word in words):
                     return child
         time.sleep(0.01)
     raise AssertionError(f"there is no {program}")
