@@ -137,14 +137,18 @@ def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None
 def test_a_clusters_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
     words = ["--head", "--block", f"--port={free_port()}", "--num-cpus=0", "--include-dashboard=false"]
     node = _begun(folder, "cluster.ray_start", *words, "--object-store-memory=100000000", f"--temp-dir={folder}")
+    agents = []
     try:
         for program in ("dashboard/agent.py", "runtime_env/agent/main.py"):
-            _agent(node, program).suspend()
+            agents.append(_agent(node, program))
+            agents[-1].suspend()
         assert node.stdout is not None
         assert any("Ray runtime started" in line for line in node.stdout)
     finally:
-        for process in psutil.Process(node.pid).children(recursive=True):
-            process.kill()
+        # Agents of a raylet that has ended are no longer descendants.
+        for process in {*agents, *psutil.Process(node.pid).children(recursive=True)}:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
         node.kill()
         node.communicate(timeout=HANG_SECONDS)
 
