@@ -31,13 +31,15 @@ def attacks(workers: int) -> Sequence[Attack | None]:
         kind = "proven" if is_proven else "new"
         return Attack(f"{name}, {accounts} {kind}", accounts, drawing, jobs=jobs, is_proven=is_proven)
 
+    quick_first = slow("quick segments, then frames of 25 s", 20, Drawing(25.0), is_proven=True)
     return (
         None,
         slow("frames of 25 s", 1, Drawing(25.0), is_proven=False),
         slow("frames of 25 s", 5, Drawing(25.0), is_proven=True),
         slow("frames of 25 s", 20, Drawing(25.0), is_proven=False),
         slow("frames of 25 s", 20, Drawing(25.0), is_proven=True),
-        replace(slow("quick segments, then frames of 25 s", 20, Drawing(25.0), is_proven=True), quick_seconds=3.0),
+        replace(quick_first, quick_seconds=3.0),
+        replace(quick_first, name=f"{quick_first.name}, one after another", quick_seconds=3.0, stagger_seconds=3.0),
         slow("frames of 8 s", 5, Drawing(8.0), is_proven=True),
         slow("frames that hang", 5, Drawing(hangs=True), is_proven=True),
         slow("crashes", 5, Drawing(0.5, crashes=True), is_proven=True),

@@ -22,9 +22,10 @@ class CircuitBreaker(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, isolation: Isolation) -> None:
+    def __init__(self, isolation: Isolation, task_watcher: Service) -> None:
         super().__init__(isolation.dependencies)
         self.isolation = isolation
+        self.task_watcher = task_watcher
 
     async def tick(self) -> int:
         """Read which accounts have brought down too many workers lately, and which have slow frames."""
@@ -40,4 +41,5 @@ class CircuitBreaker(Service):
         self.isolation.forgive_pause()
         for account_id in await self.isolation.share():
             _log.warning("account leaves workers to others: slow frame", account=account_id)
+            self.task_watcher.wake()
         return 0

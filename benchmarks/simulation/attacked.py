@@ -63,7 +63,8 @@ _JOB: Final = (
 class Attack:
     """What hostile accounts do: `accounts` of them each create `jobs` at once, and `jobs_per_second` from then on.
 
-    `cancel_after` is the age in seconds at which a job is cancelled, or None. `quick_seconds`: frames are quick for so long.
+    `cancel_after` is the age in seconds at which a job is cancelled, or None. `quick_seconds`: frames are quick for so long,
+    and those of each further account for `stagger_seconds` more.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Attack:
     is_proven: bool = False
     cancel_after: float | None = None
     quick_seconds: float = 0.0
+    stagger_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,6 @@ def attacked(scenario: AttackedFarm, server: EmbeddedPostgres, folder: Path) -> 
 class _Run:
     def __init__(self, scenario: AttackedFarm, server: EmbeddedPostgres, folder: Path) -> None:
         self.scenario, self._server, self._folder = scenario, server, folder
-        self._hostile = Drawing() if scenario.attack is None else scenario.attack.drawing
         self._hostile_from = math.inf
         self._fleet = FrameFleet(scenario.workers, self._drawing)
         self._schedulers: list[Scheduler] = []
@@ -118,8 +119,11 @@ class _Run:
         self._cancel: list[tuple[float, str]] = []
 
     def _drawing(self, account_id: str) -> Drawing:
-        is_hostile = account_id.startswith("acc_x") and asyncio.get_running_loop().time() >= self._hostile_from
-        return self._hostile if is_hostile else Drawing()
+        attack = self.scenario.attack
+        if attack is None or not account_id.startswith("acc_x"):
+            return Drawing()
+        slow_from = self._hostile_from + attack.stagger_seconds * int(account_id.removeprefix("acc_x"))
+        return attack.drawing if asyncio.get_running_loop().time() >= slow_from else Drawing()
 
     async def run(self) -> Waits:
         """Run until the title cards have ended."""

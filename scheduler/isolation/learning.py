@@ -55,6 +55,7 @@ def with_trust(evidence: Evidence, now: float) -> Evidence:
         evidence,
         waited={name: at for one in waited.values() for name, at in one.items()},
         left={name: at for one in left.values() for name, at in one.items()},
+        shared_at=sorted([-math.inf, -math.inf, *(at for one in waited.values() for at in one.values())])[-2],
         waited_at={trust: max(one.values()) for trust, one in waited.items()},
         left_at={trust: max(one.values()) for trust, one in left.items()},
     )

@@ -88,19 +88,22 @@ def places_left(evidence: Evidence, now: float, trusted: Trust, workers: int) ->
     unknown duration could hold every worker.
 
     - Quick accounts use all.
-    - Unknown ones leave a quarter to quick ones: their first segment decides. Beside slow accounts they leave one at least: many new accounts
-      with slow frames come at once.
-    - Slow ones leave half to others: a single worker is too slow for all others on a large farm.
+    - Unknown ones leave a quarter to quick ones: their first segment decides. An account that is alone leaves none.
+    - Slow ones use a quarter: each new account with slow frames takes one of the other workers until it is known.
+    - Two or three workers are shared: one is left to quick accounts beside slow ones, and one to all others.
     - Nobody leaves a worker to accounts that have had no waiting tasks lately.
     """
+    quarter = workers // 4
     if trusted is Trust.quick:
         return 0
     if trusted is Trust.unknown:
-        most = max(workers // 4, int(bool(evidence.slow_at or evidence.restricted)))
-        return min(most, workers // 2) if _has_waited(evidence, now, Trust.quick) else 0
+        if quarter:
+            return quarter if now - evidence.shared_at <= LATELY_SECONDS else 0
+        is_attacked = evidence.slow_at or evidence.restricted
+        return workers // 2 if is_attacked and _has_waited(evidence, now, Trust.quick) else 0
     is_new = now - evidence.started_at <= LATELY_SECONDS  # others can have had tasks before
     others = is_new or _has_waited(evidence, now, Trust.quick) or _has_waited(evidence, now, Trust.unknown)
-    return workers // 2 if others else 0
+    return (workers - quarter if quarter else workers // 2) if others else 0
 
 
 def is_open(evidence: Evidence, now: float, trusted: Trust, worker_id: str) -> bool:
@@ -185,7 +188,7 @@ def next_step(
     - A segment whose frame takes longer than `frame_seconds_max` ends with its worker: the frame hangs or is absurd.
     - A task that waits behind a frame of another account for too long (`is_stuck`), as does its copy, is relieved.
     - A segment without a copy that takes much longer than `expected_seconds` is a straggler: its worker may be slow, so an idle one
-      renders it too.
+      renders it too, unless another task needs a worker.
     """
     twins = view.tasks.of_lease(task.lease)
     is_segment = isinstance(task.assignment, SegmentAssignment)
@@ -193,7 +196,8 @@ def next_step(
         return Step.end_frame
     if len(twins) == 1 and is_stuck(evidence, view, task):
         return Step.relieve
-    if is_segment and len(twins) == 1 and is_straggler(expected_seconds, view.now - task.started):
+    is_wasteful = len(twins) > 1 or is_wanted(evidence, view.now, task.worker_id)
+    if is_segment and not is_wasteful and is_straggler(expected_seconds, view.now - task.started):
         return Step.copy
     return Step.wait
 

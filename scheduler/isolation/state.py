@@ -49,6 +49,8 @@ class Evidence:
     """Last end of a segment of each account."""
     waited: Mapping[str, float] = field(default_factory=dict)
     """Last waiting task of some accounts of each trust, those with the most recent ones."""
+    shared_at: float = -math.inf
+    """The last time of `waited` at which two accounts had waiting tasks."""
     left: Mapping[str, float] = field(default_factory=dict)
     """Last task of some accounts of each trust that found no worker."""
     waited_at: Mapping[Trust, float] = field(default_factory=dict)

@@ -26,9 +26,10 @@ ATTACKED = Evidence(
     quick_at={"quick": NOW},
     ranks={name: Rank(place, 4) for place, name in enumerate("abcd")},
     waited_at=WAITED,
+    shared_at=NOW,
     left_at={Trust.quick: NOW},
 )
-"""Four workers, of which slow accounts leave `a` and `b` to others, and unknown ones leave `a`."""
+"""Four workers, of which slow accounts leave all but `d` to others, and unknown ones leave `a`."""
 
 
 def task(account: str, worker_id: str, *, lease: str = "", seconds: float = 60) -> RunningTask:
@@ -71,38 +72,42 @@ def test_how_well_an_account_is_known(evidence: Evidence, expected: Trust) -> No
 
 @pytest.mark.parametrize(
     ("workers", "unknown", "unknown_beside_slow", "slow"),
-    [(1, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1), (4, 1, 1, 2), (8, 2, 2, 4), (1000, 250, 250, 500)],
+    [(1, 0, 0, 0), (2, 0, 1, 1), (3, 0, 1, 1), (4, 1, 1, 3), (8, 2, 2, 6), (1000, 250, 250, 750)],
 )
 def test_how_many_workers_accounts_leave_to_others(
     workers: int, unknown: int, unknown_beside_slow: int, slow: int
 ) -> None:
-    """One worker of eight was left to all others, whose title cards waited for 73 s at the median. Without slow accounts none was, so
-    twenty accounts held all workers at once."""
-    calm = Evidence(waited_at=WAITED)
+    """Half of the workers were left to others, and twenty new accounts held those for as long as it took to know each: 100 s."""
+    calm = Evidence(waited_at=WAITED, shared_at=NOW)
     assert [rules.places_left(calm, NOW, trust, workers) for trust in Trust] == [0, unknown, slow]
     assert rules.places_left(ATTACKED, NOW, Trust.unknown, workers) == unknown_beside_slow
 
 
 @pytest.mark.parametrize(
-    ("waited_at", "unknown", "slow"),
+    ("waited_at", "slow"),
     [
-        ({}, 0, 0),
-        ({Trust.slow: NOW}, 0, 0),
-        ({Trust.unknown: NOW - 59}, 0, 4),
-        ({Trust.unknown: NOW - 61}, 0, 0),
-        ({Trust.quick: NOW - 59}, 2, 4),
-        ({Trust.quick: NOW - 61}, 0, 0),
+        ({}, 0),
+        ({Trust.slow: NOW}, 0),
+        ({Trust.unknown: NOW - 59}, 6),
+        ({Trust.unknown: NOW - 61}, 0),
+        ({Trust.quick: NOW - 59}, 6),
+        ({Trust.quick: NOW - 61}, 0),
     ],
 )
-def test_nobody_leaves_workers_to_accounts_without_tasks(
-    waited_at: dict[Trust, float], unknown: int, slow: int
-) -> None:
-    """New accounts waited beside idle workers."""
-    evidence = replace(ATTACKED, waited_at=waited_at)
-    assert [rules.places_left(evidence, NOW, trust, 8) for trust in Trust] == [0, unknown, slow]
+def test_slow_accounts_leave_no_workers_to_accounts_without_tasks(waited_at: dict[Trust, float], slow: int) -> None:
+    assert rules.places_left(replace(ATTACKED, waited_at=waited_at), NOW, Trust.slow, 8) == slow
 
 
-@pytest.mark.parametrize(("account", "expected"), [("quick", "abcd"), ("new", "bcd"), ("slow", "cd")])
+def test_an_unknown_account_leaves_workers_to_others_unless_it_is_alone() -> None:
+    """A scheduler that knew no quick account let new accounts use all workers: title cards waited for 37 s at the median."""
+    evidence = learning.with_waiting(Evidence(), NOW, ["one"], [])
+    assert rules.places_left(evidence, NOW, Trust.unknown, 8) == 0
+    evidence = learning.with_waiting(evidence, NOW + 1, ["two"], [])
+    assert rules.places_left(evidence, NOW + 60, Trust.unknown, 8) == 2
+    assert rules.places_left(evidence, NOW + 61, Trust.unknown, 8) == 0
+
+
+@pytest.mark.parametrize(("account", "expected"), [("quick", "abcd"), ("new", "bcd"), ("slow", "d")])
 def test_first_placements_and_copies_have_the_same_admission(account: str, expected: str) -> None:
     trust = rules.trust(ATTACKED, NOW, account)
     assert "".join(name for name in "abcd" if rules.is_open(ATTACKED, NOW, trust, name)) == expected
@@ -174,7 +179,8 @@ def test_a_task_waits_for_a_frame_of_its_own_account_or_if_it_has_the_only_worke
         (ATTACKED, "slow", "a", 5.1, True),
         (ATTACKED, "slow", "b", 5.1, True),
         (ATTACKED, "slow", "a", 4.9, False),
-        (ATTACKED, "slow", "c", 25, False),
+        (ATTACKED, "slow", "c", 5.1, True),
+        (ATTACKED, "slow", "d", 25, False),
         (ATTACKED, "new", "a", 5.1, True),
         (ATTACKED, "quick", "a", 5.1, False),  # it is slow in the next round
         (replace(ATTACKED, left_at={}), "slow", "a", 25, False),
@@ -252,6 +258,13 @@ def test_when_a_segment_is_copied_or_ended(
     drawn = task("one", "a", lease="lease", seconds=seconds)
     others = [task("one", "b", lease="lease")] * (twins - 1)
     assert rules.next_step(Evidence(), view(drawn, *others), drawn, expected_seconds, 30) is expected
+
+
+def test_a_straggler_is_not_copied_while_another_task_needs_a_worker() -> None:
+    """Each account whose frames became slow got a second worker for the copy."""
+    drawn = task("quick", "a", seconds=9.1)
+    assert rules.next_step(ATTACKED, view(drawn), drawn, 3.0, 30) is Step.wait
+    assert rules.next_step(replace(ATTACKED, left_at={Trust.quick: NOW - 6}), view(drawn), drawn, 3.0, 30) is Step.copy
 
 
 def test_accounts_that_rendered_nothing_for_long_are_forgotten() -> None:

@@ -28,10 +28,11 @@ def waits_of(scenario: AttackedFarm, folder: Path) -> Waits:
 @pytest.mark.service
 @pytest.mark.thorough
 def test_twenty_hostile_accounts_delay_title_cards_for_seconds(tmp_path: Path) -> None:
-    """They waited for 48 s at p99."""
+    """They waited for 48 s at p99, and those of new accounts for 87 s."""
     waits = waits_of(AttackedFarm(8, 2, MANY, seconds=30), tmp_path)
     assert quantile(waits.proven, 0.5) < 2
-    assert quantile(waits.proven, 1.0) < 12
+    assert quantile(waits.proven, 1.0) < 8
+    assert quantile(waits.new, 1.0) < 60
 
 
 @pytest.mark.service
@@ -49,5 +50,6 @@ def test_a_new_scheduler_knows_the_accounts_that_are_slow(tmp_path: Path) -> Non
 @pytest.mark.parametrize("number", range(len(attacks(64))))
 def test_honest_accounts_are_served_during_each_attack(number: int, tmp_path: Path) -> None:
     waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60), tmp_path)
-    assert quantile(waits.proven, 0.5) < 3
-    assert quantile(waits.proven, 1.0) < 60
+    """Measured on tables in memory: at most 2 s at the median and 14 s at p99."""
+    assert quantile(waits.proven, 0.5) < 4
+    assert quantile(waits.proven, 1.0) < 30
