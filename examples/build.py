@@ -136,20 +136,30 @@ def product_promo() -> Record:
     return composition("comp_root", "Product Promo", 1080, 1920, 30, 5, layers, background, fields)
 
 
+def greeting() -> Record:
+    """640x360, 3 s: a headline over a pulsing disc. It needs no files, so every farm can render it."""
+    return composition("comp_root", "Greeting", 640, 360, 30, 3, *_headline_and_disc("Hello there"))
+
+
 def announcement() -> Record:
-    """640x360, 3 s: a headline over a pulsing disc, with a jingle that fades out."""
-    disc = shape("disc", "Disc", 320, 170, 150, 150, "#f97316", shape="ellipse")
-    disc.animate("scale", (0, 0.6), (0.5, 1), (1, 0.85), (1.5, 1), (2, 0.85), (2.5, 1), bezier=EASE_IN_OUT)
-    headline = text("headline", "Headline", 320, 290, "Listen to this", 48, "#f8fafc")
-    headline.animate("opacity", (0.2, 0), (0.7, 100))
+    """The greeting with other words and a jingle that fades out."""
+    layers, background, fields = _headline_and_disc("Listen to this")
     jingle = audio("jingle", "Jingle", f"https://media.example.com/{JINGLE}", JINGLE_SECONDS)
     jingle.animate("audioLevelDb", (0, -3), (2.2, -3), (3, -40), bezier=(0.33, 0.33, 0.67, 0.67))
+    return composition("comp_root", "Announcement", 640, 360, 30, 3, [*layers, jingle], background, fields)
+
+
+def _headline_and_disc(words: str) -> tuple[list[Record], str, list[Record]]:
+    """Return layers, background and inputs."""
+    disc = shape("disc", "Disc", 320, 170, 150, 150, "#f97316", shape="ellipse")
+    disc.animate("scale", (0, 0.6), (0.5, 1), (1, 0.85), (1.5, 1), (2, 0.85), (2.5, 1), bezier=EASE_IN_OUT)
+    headline = text("headline", "Headline", 320, 290, words, 48, "#f8fafc")
+    headline.animate("opacity", (0.2, 0), (0.7, 100))
     fields = [
-        field("headline", "Headline", "text", "headline", "Text", "content", "Listen to this"),
+        field("headline", "Headline", "text", "headline", "Text", "content", words),
         field("disc", "Disc", "color", "disc", "Style", "fill", "#f97316"),
     ]
-    layers = [disc, headline, jingle]
-    return composition("comp_root", "Announcement", 640, 360, 30, 3, layers, "#1e1b4b", fields)
+    return [disc, headline], "#1e1b4b", fields
 
 
 def field(id: str, label: str, kind: str, node: str, component: str, prop: str, default: str) -> Record:
@@ -243,6 +253,7 @@ def documents() -> dict[str, Record]:
         "title-card": title_card(),
         "lower-third": lower_third(),
         "product-promo": product_promo(),
+        "greeting": greeting(),
         "announcement": announcement(),
     }
 

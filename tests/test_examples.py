@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from console.library.imports import EXAMPLE
 from examples import build, build_effects
 from examples.documents import Record, bundle
 
@@ -22,3 +24,8 @@ def test_an_example_is_the_document_that_its_program_writes(name: str, document:
 
 def test_every_example_has_a_program() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.motion")} == DOCUMENTS.keys()
+
+
+def test_the_example_of_the_console_needs_no_files() -> None:
+    with zipfile.ZipFile(EXAMPLE) as archive:
+        assert b"://" not in archive.read("scene.json")

@@ -38,7 +38,7 @@ from farm_core.templates.models import Template
 from farm_core.usage.stored import charge, check_reserve, check_storage_quota, forget
 
 router = APIRouter(prefix="/templates")
-EXAMPLE: Final = ROOT / "examples" / "announcement.motion"
+EXAMPLE: Final = ROOT / "examples" / "greeting.motion"
 """Project for people who have none yet: a text and a colour, which the rows of `examples/rows.csv` vary."""
 
 
