@@ -17,6 +17,8 @@ ROOT: Final = Path(__file__).parent
 STATIC: Final = ROOT / "static"
 ASKS: Final = "x-console-asks"
 """Request header of scripts that refresh a page: `part` for a part of it, `page` for the whole page."""
+STYLES: Final = ("base", "frame", "forms", "states", "tables", "charts", "pictures", "narrow", "modes")
+"""Style sheets in `static/style`, in their order. Pages load them as one file, `console.css`."""
 THEME_COOKIE: Final = "farm_theme"
 THEMES: Final = ("system", "light", "dark")
 
@@ -49,6 +51,12 @@ def static_version() -> str:
     for path in sorted(one for one in STATIC.rglob("*") if one.is_file()):
         digest.update(f"{path.relative_to(STATIC)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:12]
+
+
+@cache
+def style_sheet() -> bytes:
+    """Return the joined style sheets."""
+    return b"\n".join((STATIC / "style" / f"{name}.css").read_bytes() for name in STYLES)
 
 
 def static_url(name: str) -> str:
