@@ -118,7 +118,9 @@ def pretty(value: Any) -> str:
 
 
 def plain(value: Any) -> str:
-    """Return a text as it is, and any other value as JSON."""
+    """Return a text as it is, texts with commas, and any other value as JSON."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 

@@ -34,7 +34,7 @@ FAULTS_MAX: Final = 5_000
 
 _FIRST_PAGE = Page(LIMIT_DEFAULT, 0)
 Refusals = list[dict[str, Any]]
-"""Index and faults of each refused row, in the form of `Batch.refused`."""
+"""Index, faults and metadata of each refused row, in the form of `Batch.refused`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +133,10 @@ async def _refusals(
         row = wanted.rows[index := index + 1]
         if index % rules.ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
-        if all_faults := [
-            *known.get(index, ()),
-            *faults,
-            *rules.metadata_faults(row.metadata),
-            *rules.unknown_fields(row, hints),
-        ]:
+        metadata_faults = rules.metadata_faults(row.metadata)
+        if all_faults := [*known.get(index, ()), *faults, *metadata_faults, *rules.unknown_fields(row, hints)]:
             errors = [{"field": field, "message": message} for field, message in all_faults]
-            refused.append({"index": index, "errors": errors})
+            refused.append({"index": index, "errors": errors, "metadata": None if metadata_faults else row.metadata})
             number += len(errors)
         if number > FAULTS_MAX:
             crowd = f"have more than {FAULTS_MAX} faults; rows after {index} were not checked"
@@ -200,7 +196,8 @@ async def _record(state: AppState, batch: Batch, page: Page, origin: str) -> Bat
     first = max(0, page.offset - queued)
     last = max(0, page.offset + page.limit - queued)
     items += [
-        BatchItem(index=one["index"], status="refused", errors=one["errors"]) for one in batch.refused[first:last]
+        BatchItem(index=one["index"], status="refused", errors=one["errors"], metadata=one.get("metadata"))
+        for one in batch.refused[first:last]
     ]
     open_jobs = totals.counts["queued"] + totals.counts["processing"]
     return BatchRecord(

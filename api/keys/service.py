@@ -21,12 +21,17 @@ from farm_core.errors import BadRequest, KeyLimitReached, NotFound, UpgradeRequi
 from farm_core.ids import new_id
 
 
-async def create(state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
-    """Create a key. The account is locked, so that its cap of active keys is exact."""
-    return await state.database.transaction(lambda session: _create(session, state, caller, wanted))
+async def create(state: AppState, caller: Caller, wanted: KeyRequest, key_id: str | None = None) -> NewKey:
+    """Create a key. The account is locked, so that its cap of active keys is exact.
+
+    A key with the given id that was never used is replaced: its secret was lost with the answer.
+    """
+    return await state.database.transaction(lambda session: _create(session, state, caller, wanted, key_id))
 
 
-async def _create(session: AsyncSession, state: AppState, caller: Caller, wanted: KeyRequest) -> NewKey:
+async def _create(
+    session: AsyncSession, state: AppState, caller: Caller, wanted: KeyRequest, key_id: str | None
+) -> NewKey:
     now = state.clock.now()
     account = await repository.locked_account(session, caller.account.id)
     limits = limits_of(account)
@@ -34,12 +39,14 @@ async def _create(session: AsyncSession, state: AppState, caller: Caller, wanted
         raise UpgradeRequired
     if wanted.expires_at is not None and wanted.expires_at <= now:
         raise BadRequest("expiresAt must be in the future.")
+    if key_id is not None and not await repository.free_key_id(session, account.id, key_id):
+        key_id = None
     cap = limits.max_active_api_keys
     if cap is not None and await repository.active_keys(session, account.id, now) >= cap:
         raise KeyLimitReached(cap)
     secret = new_secret()
     key = ApiKey(
-        id=new_id("key"), account_id=account.id, name=wanted.name.strip()[:NAME_LENGTH_MAX] or "API key",
+        id=key_id or new_id("key"), account_id=account.id, name=wanted.name.strip()[:NAME_LENGTH_MAX] or "API key",
         prefix=secret[:PREFIX_LENGTH], secret_hash=hash_of(secret), scopes=list(dict.fromkeys(wanted.scopes)),
         created_at=now, expires_at=wanted.expires_at,
     )  # fmt: skip

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import calendar
 from datetime import datetime, timedelta
+from hashlib import sha256
+from secrets import token_hex
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Form, Request
+from pydantic import BaseModel
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
@@ -38,6 +41,19 @@ SEARCHED_MAX: Final = 5_000
 LIFETIMES: Final = {"": None, "7": timedelta(days=7), "30": timedelta(days=30), "365": timedelta(days=365)}
 
 
+class KeyForm(BaseModel):
+    """The form that creates a key. `once` is a random value of its page."""
+
+    name: str = ""
+    lifetime: str = ""
+    scope: list[str] = []
+    once: str = ""
+
+    def key_id(self, account_id: str) -> str | None:
+        """Return the id of the key. An unchanged form that is sent again has the same one."""
+        return f"key_{sha256(f'{account_id} {self!r}'.encode()).hexdigest()[:22]}" if self.once else None
+
+
 @router.get("")
 async def account_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading) -> Response:
     """Return the page with this month's usage and the keys."""
@@ -46,20 +62,19 @@ async def account_page(request: Request, viewer: ViewerOf, state: AppStateOf, wo
 
 @router.post("/keys")
 async def create_key(
-    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin,
-    name: Annotated[str, Form()] = "", lifetime: Annotated[str, Form()] = "",
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, origin: Origin, form: Annotated[KeyForm, Form()]
 ) -> Response:  # fmt: skip
-    """Create a key and show its secret. The secret is shown only once."""
+    """Create a key and show its secret. The secret is shown only once, so a form that is sent again after its answer was
+    lost replaces the key."""
     _refuse_acting(viewer)
-    scopes = [str(value) for value in (await request.form()).getlist("scope")]
-    if not scopes or not set(scopes) <= set(Scope):
+    if not form.scope or not set(form.scope) <= set(Scope):
         raise BadRequest("Choose at least one scope for the key.")
-    given: dict[str, Any] = {"name": name or "API key", "scopes": scopes}
-    if (chosen := LIFETIMES.get(lifetime)) is not None:
+    given: dict[str, Any] = {"name": form.name or "API key", "scopes": form.scope}
+    if (chosen := LIFETIMES.get(form.lifetime)) is not None:
         given["expiresAt"] = (state.clock.now() + chosen).isoformat()
-    made = await keys.create(state, viewer.caller, KeyRequest.model_validate(given))
-    await record(work, viewer.actor, "create key", f"key {made.id}", {"name": made.name, "scopes": scopes})
-    call = first_call(origin, made.secret, scopes)
+    made = await keys.create(state, viewer.caller, KeyRequest.model_validate(given), form.key_id(viewer.account.id))
+    await record(work, viewer.actor, "create key", f"key {made.id}", {"name": made.name, "scopes": form.scope})
+    call = first_call(origin, made.secret, form.scope)
     return await _page(request, viewer, state, work, secret=made.secret, secret_name=made.name, first_call=call)
 
 
@@ -94,7 +109,7 @@ async def _page(request: Request, viewer: Viewer, state: AppStateOf, work: Async
         "stored": await stored_bytes(work, viewer.account.id),
         "active_keys": await accounts.active_keys(work, viewer.account.id, now), "scopes": list(Scope),
         "default_scopes": DEFAULT_SCOPES, "month": now.strftime("%B %Y"), "title": "Account",
-        "secret": None, "secret_name": "", "first_call": None,
+        "once": token_hex(16), "secret": None, "secret_name": "", "first_call": None,
     }  # fmt: skip
     return page(request, "account/account.html", **values | secret)
 

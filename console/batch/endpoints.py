@@ -22,6 +22,7 @@ from console.pages import page
 from console.playground.form import PREFIX, check_version, defaults_of, explained, idempotency_key, values_of
 from console.playground.output import choices_of, output_of
 from console.renders.naming import disposition, plain_name
+from console.row_faults import by_fault, labels_of
 from console.viewer import ChangerOf, Viewer, ViewerOf
 from farm_core.assets import repository as assets
 from farm_core.audit.log import record_once
@@ -38,8 +39,6 @@ FAULTS_MAX: Final = 100
 Checked = Sequence[tuple[Row, Row, Sequence[tuple[str, str]]]]
 """Rows as written, rows with the addresses of named uploads, and the faults of their cells."""
 _NOT_UPLOADED: Final = "is not uploaded. Upload it below, or write an address that begins with https://"
-_LINES_MAX: Final = 20
-"""Limit of lines that are named beside a fault that they share."""
 
 
 @router.get("")
@@ -167,37 +166,15 @@ async def _page(
 ) -> Response:  # fmt: skip
     fit = [(row, addressed) for row, addressed, faults in checked if not row.fault and not faults]
     fields = fields_of(template)
-    labels = {field.id: field.label or field.id for field in fields}
+    labels = labels_of(fields)
     values: dict[str, Any] = {
         "template": template, "text": text, "table": table, "fit": fit, "refusal": refusal, "labels": labels,
-        "faulty": sum(1 for row, _, faults in checked if row.fault or faults), "faults_max": FAULTS_MAX, "faults": _faults(checked, labels),
+        "faulty": sum(1 for row, _, faults in checked if row.fault or faults), "faults_max": FAULTS_MAX, "faults": by_fault((row.line, _named(row, faults, labels)) for row, _, faults in checked),
         "shown": [(row, _picture(template, addressed)) for row, addressed in fit[:SHOWN_MAX]],
         "choices": choices_of(template, state.settings.accepted_formats, await request.form()), "once": token_hex(16),
         "has_media": any(field.kind in MEDIA_KINDS for field in fields), "title": f"Table for {template.name}",
     }  # fmt: skip
     return page(request, "batch/batch.html", status_code=refusal.status if refusal else 200, **values)
-
-
-def _faults(checked: Checked, labels: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return each fault with the lines that have it, such as *Lines 2–5, 9*, in the order of the first lines."""
-    lines: dict[str, list[int]] = {}
-    for row, _, faults in checked:
-        for one in dict.fromkeys(_named(row, faults, labels)):
-            lines.setdefault(one, []).append(row.line)
-    return [(_lines(numbers), fault) for fault, numbers in lines.items()]
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    """Return line numbers as text. Numbers that follow one another become a range."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    shown = ", ".join("–".join(map(str, one)) for one in ranges[:_LINES_MAX])
-    more = sum(one[-1] - one[0] + 1 for one in ranges[_LINES_MAX:])
-    return f"{'Line' if len(numbers) == 1 else 'Lines'} {shown}{f' and {more:,} more' if more else ''}"
 
 
 def _named(row: Row, faults: Sequence[tuple[str, str]], labels: Mapping[str, str]) -> list[str]:

@@ -17,6 +17,7 @@ from api.renders.rules import NO_UPLOAD, NO_URL_BUT_A_NAME
 from api.renders.service import request_hash
 from api.shapes import Shape
 from console.playground.defaults import shown_fields
+from console.row_faults import labels_of
 from console.uploads import ShownUpload
 from farm_core.errors import BadRequest, Conflict
 from farm_core.storage.port import ObjectMissing
@@ -98,11 +99,11 @@ def form_fields(
     uploads: Mapping[str, ShownUpload],
 ) -> list[FormField]:  # fmt: skip
     """Return the form's fields with the values, their faults and their uploads."""
-    found = dict(reversed(list(faults)))
+    found, labels = dict(reversed(list(faults))), labels_of(fields_of(template))
     shown = {field.id: _shown(values.get(field.id, designed.get(field.id, ""))) for field in fields_of(template)}
     return [
         FormField(
-            field.id, field.label, field.kind, field.required, shown[field.id], designed.get(field.id, ""),
+            field.id, labels[field.id], field.kind, field.required, shown[field.id], designed.get(field.id, ""),
             found.get(field.id), uploads.get(shown[field.id]) if field.kind in MEDIA_KINDS else None,
         )
         for field in fields_of(template)

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
+from console.row_faults import labels_of
 from console.uploads import ShownUpload
 from farm_core.accounts.models import Account
 from farm_core.jobs.models import Job, JobEvent, Task
@@ -97,7 +98,7 @@ class Detail:
 
     def shown_inputs(self, origin: str, uploads: Mapping[str, ShownUpload]) -> list[ShownInput]:
         """Return the inputs in the template's order. `uploads` are the account's uploads by their addresses."""
-        given, labels = self.inputs_at(origin), {field.id: field.label for field in fields_of(self.template)}
+        given, labels = self.inputs_at(origin), labels_of(fields_of(self.template))
         ordered = [*(name for name in labels if name in given), *(name for name in given if name not in labels)]
         return [
             ShownInput(labels.get(name) or name, str(given[name]), uploads.get(str(given[name]))) for name in ordered

@@ -18,9 +18,10 @@ from api.batches.schemas import ROWS_MAX
 from console import keyset
 from console.formatting import COUNT_MAX, as_address
 from farm_core.accounts.models import Account
+from farm_core.controls.jobs import RETRYABLE
 from farm_core.db.queue_models import AccountQueue, HeldJob, OpenJob
 from farm_core.jobs import repository
-from farm_core.jobs.models import Job, Task
+from farm_core.jobs.models import Job, JobEvent, Task
 from farm_core.jobs.status import JobStatus, TaskStatus
 from farm_core.templates import repository as templates
 from farm_core.templates.models import Template
@@ -62,7 +63,8 @@ class RenderRow(NamedTuple):
     """A render in a list, with the names of its template and account.
 
     `texts` is the beginning of its text inputs. `batch_index` and `line` are its places in a batch and in the table's
-    text, if it is part of one. `workers` is the number of workers that render it now.
+    text, if it is part of one. `workers` is the number of workers that render it now, `retried_as` the id of the render that
+    retries it.
     """
 
     id: str
@@ -84,6 +86,7 @@ class RenderRow(NamedTuple):
     line: int | None
     template_version: int
     workers: int = 0
+    retried_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ _COLUMNS: Final[tuple[Any, ...]] = (
     Job.height, Job.template_id, Job.account_id, col(Template.name), col(Account.name), TEXTS,
     Job.batch_id, Job.batch_index, LINE, Job.template_version,
 )  # fmt: skip
-"""Columns of a RenderRow, except `workers`."""
+"""Columns of a RenderRow, except `workers` and `retried_as`."""
 
 _ACTIVE: Final = (JobStatus.queued, JobStatus.processing)
 _KEY: Final[tuple[Any, ...]] = (col(Job.id), col(Job.created_at))
@@ -154,9 +157,10 @@ async def _rows(session: AsyncSession, order: Sequence[Any], *conditions: Column
     """Return the renders that meet the conditions, in this order."""
     joined: Select[Any] = select(*_COLUMNS).join(Template, col(Template.id) == col(Job.template_id))
     statement = joined.join(Account, col(Account.id) == col(Job.account_id)).where(*conditions).order_by(*order)
-    rows = [RenderRow._make((*row, 0)) for row in await session.execute(statement)]
+    rows = [RenderRow(*row) for row in await session.execute(statement)]
     workers = await _workers(session, [row.id for row in rows if row.status == JobStatus.processing])
-    return [row._replace(workers=workers.get(row.id, 0)) for row in rows]
+    retries = await _retries(session, [row.id for row in rows if row.status in RETRYABLE])
+    return [row._replace(workers=workers.get(row.id, 0), retried_as=retries.get(row.id)) for row in rows]
 
 
 async def _workers(session: AsyncSession, job_ids: Sequence[str]) -> Mapping[str, int]:
@@ -167,6 +171,14 @@ async def _workers(session: AsyncSession, job_ids: Sequence[str]) -> Mapping[str
     leased = (col(Task.job_id).in_(job_ids), col(Task.status) == TaskStatus.leased)
     rows = await session.execute(select(col(Task.job_id), count).where(*leased).group_by(col(Task.job_id)))
     return {row[0]: row[1] for row in rows}
+
+
+async def _retries(session: AsyncSession, job_ids: Sequence[str]) -> Mapping[str, str]:
+    """Return the render that retries each failed or cancelled one, by the id of the former."""
+    if not job_ids:
+        return {}
+    events = select(JobEvent).where(col(JobEvent.job_id).in_(job_ids), col(JobEvent.event) == "retry")
+    return {one.job_id: str(one.detail["job"]) for one in await session.scalars(events) if one.detail}
 
 
 async def _total(session: AsyncSession, account_id: str | None, filters: Filters, chosen: Select[Any]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,15 +18,18 @@ from api.dependencies import AppStateOf, Reading
 from api.file_streams import FileStream
 from api.ids import checked_id, found
 from console.pages import page
+from console.playground.form import explained
 from console.renders.listing import LINE, TEXTS
 from console.renders.naming import disposition, numbered_name, plain_name
 from console.renders.zips import FILE_GONE, ZipFile, zipped
+from console.row_faults import by_fault, labels_of
 from console.viewer import ViewerOf
 from farm_core.batches import repository
 from farm_core.batches.models import Batch
 from farm_core.errors import BadRequest
 from farm_core.jobs.models import Job, JobEvent
 from farm_core.jobs.status import JobStatus
+from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
 
 router = APIRouter(prefix="/renders/tables")
@@ -36,7 +39,8 @@ router = APIRouter(prefix="/renders/tables")
 class TableRenders:
     """Renders of a table: how many are in which status, and their mean progress in percent.
 
-    `files` is the number of renders whose file can be downloaded, `refused` that of the rows without a render.
+    `files` is the number of renders whose file can be downloaded. `refused` is the number of rows without a render,
+    `faults` are their faults with the lines that have them.
     """
 
     id: str
@@ -46,6 +50,7 @@ class TableRenders:
     percent: float
     files: int
     refused: int
+    faults: Sequence[tuple[str, str]]
 
     @property
     def total(self) -> int:
@@ -74,7 +79,22 @@ async def table_renders(
     kept = select(func.count()).select_from(Job).where(col(Job.batch_id) == batch.id, col(Job.video_key).is_not(None))
     files = await session.scalar(kept.where(col(Job.status) == JobStatus.completed)) or 0
     percent = totals.progress(await state.progress.percents(totals.running))
-    return TableRenders(batch.id, template, batch.created_at, totals.counts, percent, files, len(batch.refused))
+    faults = by_fault((_line(one), _named(template, one)) for one in batch.refused)
+    return TableRenders(batch.id, template, batch.created_at, totals.counts, percent, files, len(batch.refused), faults)
+
+
+def _line(refused: Mapping[str, Any]) -> int:
+    """Return the line of a refused row in its table, or the row of a batch of the API. The list has the same numbers (LINE)."""
+    line = (refused.get("metadata") or {}).get("line")
+    return line if isinstance(line, int) else int(refused["index"]) + 1
+
+
+def _named(template: Template, refused: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the faults of a refused row with the labels of the inputs."""
+    labels = labels_of(fields_of(template))
+    faults = [(one["field"].removeprefix("inputs."), one["message"]) for one in refused["errors"]]
+    for field, message in explained(template, faults):
+        yield message if field == "inputs" else f"{labels.get(field, field)} {message}"
 
 
 @router.get("/{batch_id}")

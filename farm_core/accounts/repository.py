@@ -58,6 +58,13 @@ async def active_keys(session: AsyncSession, account_id: str, at: datetime) -> i
     return int(await session.scalar(statement) or 0)
 
 
+async def free_key_id(session: AsyncSession, account_id: str, key_id: str) -> bool:
+    """Delete the account's key with this id if it is active and was never used. Return True if no key has the id then."""
+    unused = (col(ApiKey.request_count) == 0, col(ApiKey.revoked_at).is_(None))
+    await session.execute(delete(ApiKey).where(col(ApiKey.id) == key_id, col(ApiKey.account_id) == account_id, *unused))
+    return await session.scalar(select(col(ApiKey.id)).where(col(ApiKey.id) == key_id)) is None
+
+
 async def revoke_key(session: AsyncSession, account_id: str, key_id: str, at: datetime) -> bool:
     """Revoke the account's key. Keep the time of an earlier revocation. Return True if the key exists."""
     statement = (

@@ -13,7 +13,7 @@ from farm_core.db.columns import json, moment
 
 class Batch(SQLModel, table=True):
     """A batch. Accepted rows are jobs (jobs.batch_id); refused rows are stored as `{"index", "errors": [{"field",
-    "message"}]}`."""
+    "message"}], "metadata"}`."""
 
     __tablename__ = "batches"
     __table_args__ = (

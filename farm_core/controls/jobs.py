@@ -37,6 +37,7 @@ READ: Final = 5_000
 CANCELLABLE: Final = tuple(sorted(before for before, event in JOB_EDGES if event == "cancel"))
 RETRYABLE: Final = (JobStatus.failed, JobStatus.cancelled)
 RANKABLE: Final = tuple(sorted(frozenset(JobStatus) - JOB_TERMINAL))
+_IS_RETRIED: Final = exists().where(col(JobEvent.job_id) == col(Job.id), col(JobEvent.event) == "retry")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,13 @@ class JobFilter:
 
 
 async def count(session: AsyncSession, chosen: JobFilter, among: Sequence[JobStatus] | None = None) -> int:
-    """Return the number of matching jobs. `among` are the statuses that the control accepts, such as CANCELLABLE."""
+    """Return the number of matching jobs. `among` are the statuses that the control accepts, such as CANCELLABLE. Failed and
+    cancelled jobs that were retried do not count then: no control accepts them."""
     wanted = select(func.count()).select_from(Job).where(*chosen.conditions(utc_now()))
     if among is not None:
         wanted = wanted.where(has_status(*among))
+        if set(among) <= set(RETRYABLE):
+            wanted = wanted.where(~_IS_RETRIED)
     return int(await session.scalar(wanted) or 0)
 
 
@@ -108,8 +112,7 @@ async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
 async def retry(database: Database, actor: Actor, chosen: JobFilter) -> int:
     """Create each matching failed or cancelled job again as a new job, once; return their number. Does not check
     quotas."""
-    retried = exists().where(col(JobEvent.job_id) == col(Job.id), col(JobEvent.event) == "retry")
-    condition = has_status(*RETRYABLE) & ~retried
+    condition = has_status(*RETRYABLE) & ~_IS_RETRIED
     return await _in_batches(database, actor, chosen, _Change("retry", condition, create_again))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,38 @@ def test_the_newest_of_two_quick_choices_of_colours_is_kept(operator: Person, wi
         held[0].continue_()
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+def lose(route: Any) -> None:
+    """Let the farm do what the page asks, and lose its answer."""
+    route.fetch(max_redirects=0)
+    route.abort()
+
+
+def test_a_key_whose_answer_is_lost_is_created_once_and_shown(member: Person, window: Window) -> None:
+    page = window(member)
+    page.goto(f"{member.origin}/console/account")
+    page.fill("#key-name", "n8n")
+    page.route("**/account/keys", lose, times=1)
+    page.click("text=Create the key")
+    expect(page.locator("#notices")).to_contain_text("The farm does not answer. What you entered is still here")
+    page.click("text=Create the key")
+    secret = page.locator("#secret").inner_text()
+    client = member.api.world.client
+    assert client.get("/api/v1/usage", headers={"Authorization": f"Bearer {secret}"}).status_code == 200
+    assert [one["name"] for one in member.api.get("/keys").json()["items"]] == ["n8n"]
+
+
+def test_a_key_in_use_is_not_replaced(member: Person) -> None:
+    form = {"name": "n8n", "scope": "usage:read", "once": "same"}
+    secrets = []
+    for _ in range(2):
+        shown = re.search('id="secret">([^<]+)', member.post("/account/keys", **form).text)
+        assert shown is not None
+        secrets.append(shown[1])
+        answer = member.api.world.client.get("/api/v1/usage", headers={"Authorization": f"Bearer {secrets[0]}"})
+        assert answer.status_code == 200
+    assert len(set(secrets)) == 2
 
 
 def test_a_render_whose_answer_is_lost_leaves_the_page_and_is_created_once(operator: Person, window: Window) -> None:

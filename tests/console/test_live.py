@@ -120,4 +120,8 @@ def test_a_retry_leads_to_the_new_render_and_is_not_offered_again(
     expect(page.get_by_role("button", name="Retry")).to_have_count(0)
     page.get_by_role("link", name="Open its retry").click()
     expect(page).to_have_url(f"{member.origin}/console/renders/{again}")
+    page.goto(f"{member.origin}/console/renders?status=failed")
+    expect(page.locator(f"#row-{job}").get_by_role("link", name="Open its retry")).to_be_visible()
+    page.get_by_role("link", name="Retry all that match").click()
+    expect(page.locator("main")).to_contain_text("Nothing that matches can be changed in this way")
     assert f"[&#34;{job}&#34;]" in operator.text("/audit")

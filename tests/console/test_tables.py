@@ -91,16 +91,25 @@ def test_a_row_with_too_many_cells_is_named_and_the_others_are_rendered(designer
     shown = designer.text(rendered.headers["location"].removeprefix("/console"))
     assert "Ada" in shown and "Cy" in shown and "Bob" not in shown
     assert "1 row left out because of its faults" in shown
+    assert "Line 3: <bdi>1 cell more than the first line has names." in shown
     refused = designer.post(f"{page}/render", table="guest\nBob, the chef")
     assert refused.status_code == 200 and "1 row cannot be rendered." in refused.text
 
 
 def test_a_fault_that_many_rows_share_is_shown_once_with_their_lines(designer: Person) -> None:
     rows = ["guest,tint", *("Ada,none" if line in (3, 5, 6, 7, 9) else "Ada,red" for line in range(2, 10))]
-    checked = designer.post(f"/templates/{template(designer)}/batch", table="\n".join(rows)).text
+    table, batch_template = "\n".join(rows), template(designer)
+    checked = designer.post(f"/templates/{batch_template}/batch", table=table).text
     shown = " ".join(re.sub("<[^>]*>", "", html.unescape(checked)).split())
     assert "5 rows cannot be rendered. The others can.Lines 3, 5–7, 9: Tint must be a colour" in shown
     assert checked.count("must be a colour") == 1
+    rendered = designer.post(f"/templates/{batch_template}/batch/render", table=table)
+    result = designer.text(rendered.headers["location"].removeprefix("/console"))
+    assert "Lines 3, 5–7, 9: <bdi>Tint must be a colour" in result
+    refused = [
+        one for one in items(designer, rendered.headers["location"].rpartition("=")[2]) if one["status"] == "refused"
+    ]
+    assert [one["metadata"]["line"] for one in refused] == [3, 5, 6, 7, 9]
 
 
 def test_a_few_of_many_unknown_columns_are_named() -> None:
