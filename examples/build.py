@@ -16,6 +16,7 @@ import skia
 from examples.documents import (
     BACK_OUT,
     EASE_IN_OUT,
+    Layer,
     Record,
     audio,
     bundle,
@@ -149,7 +150,7 @@ def announcement() -> Record:
     return composition("comp_root", "Announcement", 640, 360, 30, 3, [*layers, jingle], background, fields)
 
 
-def _headline_and_disc(words: str) -> tuple[list[Record], str, list[Record]]:
+def _headline_and_disc(words: str) -> tuple[list[Layer], str, list[Record]]:
     """Return layers, background and inputs."""
     disc = shape("disc", "Disc", 320, 170, 150, 150, "#f97316", shape="ellipse")
     disc.animate("scale", (0, 0.6), (0.5, 1), (1, 0.85), (1.5, 1), (2, 0.85), (2.5, 1), bezier=EASE_IN_OUT)
