@@ -1,4 +1,4 @@
-"""Comments that cite the format cite existing pages and sections."""
+"""Comments that cite the format cite existing pages and sections, and guides name existing files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {path.name: path for path in (ROOT / "docs" / "format").glob("*.md")}
 FOLDERS = ("motion", "gpu_renderer", "shaders", "native", "tests")
 CITATION = re.compile(rf"\b({'|'.join(map(re.escape, PAGES))}),? (\d+(?:\.\d+)*)(?: (?:and|to) (\d+(?:\.\d+)*))?")
+ROOMS = (
+    "api", "benchmarks", "clients", "cluster", "console", "docs", "examples", "farm_core", "gpu_renderer", "motion", "native", "scheduler", "shaders", "tests",
+)  # fmt: skip
+NAMED_FILE = re.compile(r"[\w./-]+/[\w.-]+\.(?:py|md|toml|js|css|html|sql|glsl|frag|json|h|c|yaml)\b")
+MADE = {".cache/test-durations.json", "shaders/effects/scanlines.frag"}
+"""Named files that are made: by a run of the tests, and by who follows the example."""
 HEADING = re.compile(r"^#+ (\d+(?:\.\d+)*)\b", re.M)
 
 
@@ -36,3 +42,14 @@ def test_code_cites_the_format() -> None:
 def test_every_cited_section_of_a_page_exists(page: str) -> None:
     known = sections(page)
     assert [(source, section) for source, cited, section in citations() if cited == page and section not in known] == []
+
+
+@pytest.mark.parametrize("guide", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_guide_names_exists(guide: str) -> None:
+    known = {str(path.relative_to(ROOT)) for folder in ROOMS for path in (ROOT / folder).rglob("*")}
+    text = re.sub(r"```.*?```", "", (ROOT / guide).read_text(), flags=re.S)
+    named = [one.removeprefix("./") for span in re.findall(r"`([^`]+)`", text) for one in NAMED_FILE.findall(span)]
+    assert len(named) > 50
+    assert [
+        one for one in named if one not in MADE and not any(path == one or path.endswith(f"/{one}") for path in known)
+    ] == []
