@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.world import Someone, World, bundle, document, layer
+from tests.api.world import Someone, World, document, layer
+from tests.documents import bundle
 
 pytestmark = pytest.mark.service
 PUBLIC = "https://media.example.com/a.png"

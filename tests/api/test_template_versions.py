@@ -12,8 +12,9 @@ import psycopg
 import pytest
 
 from farm_core.templates.repository import FORMER_VERSIONS_MAX
-from tests.api.world import Someone, World, bundle, document, field, layer, template_body
+from tests.api.world import Someone, World, document, field, layer, template_body
 from tests.attacks.test_deletion import until_waiting
+from tests.documents import bundle
 from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.world import World, bundle, document, field, layer, template_body
+from tests.api.world import World, document, field, layer, template_body
+from tests.documents import bundle
 
 pytestmark = pytest.mark.service
 FIELDS = {

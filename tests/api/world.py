@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +18,7 @@ from farm_core.accounts.plans import set_limit
 from farm_core.ids import new_id
 from farm_core.secret import farm_secret
 from farm_core.settings import Settings
+from tests import documents
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
 
@@ -147,31 +147,15 @@ class World:
 
 def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return a small document: a composition with these layers, and exposed fields."""
-    root: dict[str, Any] = {
-        "id": "comp_root", "name": "Main Comp", "parent": None, "children": [node["id"] for node in nodes],
-        "visible": True, "components": [{"id": "c0", "type": "group", "props": {"__kind": "group"}}],
-    }  # fmt: skip
-    if fields is not None:
-        root["components"][0]["props"]["__templateFields"] = fields
-    comp = {"id": "comp_root", "name": "Card", "width": 640, "height": 360, "fps": 30, "durationSeconds": 3}
-    return {
-        "version": "1.6.0",
-        "scene": {"rootIds": ["comp_root"], "nodes": [root, *nodes]},
-        "animation": {"tracks": {}, "expressions": {}},
-        "comps": {"comp_root": comp},
-    }
+    card = {"name": "Card", "width": 640, "height": 360, "durationSeconds": 3}
+    return documents.document(*nodes, composition=card, fields=fields)
 
 
 def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
-    """Return a layer of a document."""
-    transform = {"id": f"{node_id}t", "type": "Transform", "props": {"__kind": kind, **props}}
-    components = [transform]
+    """Return a layer of a document. A text says *Hello* in white."""
     if kind == "text":
-        components.append({"id": f"{node_id}x", "type": "Text", "props": {"content": "Hello"}})
-        components.append({"id": f"{node_id}s", "type": "Style", "props": {"fill": "#ffffff"}})
-    return {
-        "id": node_id, "name": name, "parent": "comp_root", "children": [], "visible": True, "components": components,
-    }  # fmt: skip
+        props |= {"text": {"content": "Hello"}, "style": {"fill": "#ffffff"}}
+    return documents.node(node_id, kind, name=name, **props)
 
 
 def field(id_: str, kind: str, node_id: str, component: str, prop: str) -> dict[str, Any]:
@@ -199,21 +183,6 @@ def text_template(someone: Someone) -> str:
     """Create a template with one optional input, `headline`; return its id."""
     doc = document(layer("n1", "Headline", "text"), fields=[field("headline", "text", "n1", "Text", "content")])
     return someone.template(document=doc, inputs=[{"id": "headline", "label": "Headline", "kind": "text"}])
-
-
-def bundle(stored: dict[str, Any], folder: str = "") -> bytes:
-    """Return the document as a zipped bundle."""
-    chunks = {
-        "manifest.json": {"documentVersion": stored["version"]},
-        "scene.json": stored["scene"],
-        "animation.json": stored["animation"],
-        "meta.json": {"comps": stored["comps"]},
-    }
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, chunk in chunks.items():
-            archive.writestr(folder + name, json.dumps(chunk))
-    return packed.getvalue()
 
 
 def picture(kind: str = "PNG", size: tuple[int, int] = (8, 6)) -> bytes:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from tests.api.workers import drawing
-from tests.api.world import Someone, World, bundle, document, layer, picture, template_body
+from tests.api.world import Someone, World, document, layer, picture, template_body
 from tests.attacks.test_server import answer, connected
 from tests.console.people import signed_in
+from tests.documents import bundle
 
 pytestmark = pytest.mark.service
 CONTROLS = ["\x00", "\x01", "\x08", "\x0e", "\x1b", "\x1f", "\x7f"]

@@ -83,7 +83,7 @@ DOCUMENTS = """
     from motion.build import build
     from motion.errors import PropertyRefused
     from motion.evaluate import snapshot
-    from tests.motion.documents import document, keys, node, root
+    from tests.documents import document, keys, node, root
 
     def chain(count, **more):
         links = [(f"n{index - 1}" if index else "comp_root", [f"n{index + 1}"]) for index in range(count)]

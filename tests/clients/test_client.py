@@ -16,7 +16,8 @@ from render_farm_client.tools import server
 
 from tests.api.conftest import own_world, settings, start
 from tests.api.workers import drawing
-from tests.api.world import Someone, World, bundle, document, layer, picture, template_body, text_template
+from tests.api.world import Someone, World, document, layer, picture, template_body, text_template
+from tests.documents import bundle
 
 pytestmark = pytest.mark.service
 __all__ = ["own_world", "settings", "start"]

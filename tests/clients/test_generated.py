@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import httpserver_jwks, own_world, settings, start, world
-from tests.api.world import World, bundle, document, layer, picture
+from tests.api.world import World, document, layer, picture
+from tests.documents import bundle
 from tests.patience import HANG_SECONDS
 
 __all__ = ["httpserver_jwks", "own_world", "settings", "start", "world"]

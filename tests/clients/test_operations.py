@@ -16,7 +16,8 @@ from render_farm_client import ApiKey, AsyncFarmClient, FarmClient, Preset
 
 from farm_core.settings import ROOT
 from tests.api.conftest import own_world, settings, start
-from tests.api.world import World, bundle, document, layer, picture
+from tests.api.world import World, document, layer, picture
+from tests.documents import bundle
 
 __all__ = ["own_world", "settings", "start"]
 NOT_OPERATIONS = {"close", "wait", "batch_rows"}

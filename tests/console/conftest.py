@@ -134,7 +134,8 @@ def photo(tmp_path: Path) -> Path:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return a project with a text and a picture."""
-    from tests.api.world import bundle, document, layer
+    from tests.api.world import document, layer
+    from tests.documents import bundle
 
     path = tmp_path / "greeting.motion"
     path.write_bytes(bundle(document(layer("n1", "Headline", "text"), layer("n2", "Photo", "image", src=""))))

@@ -17,8 +17,9 @@ from console.library import pending
 from farm_core.storage.choice import storage_of
 from motion.errors import PropertyRefused
 from scheduler.ports import StillAssignment
-from tests.api.world import bundle, document, layer, template_body, text_template
+from tests.api.world import document, layer, template_body, text_template
 from tests.console.people import Person
+from tests.documents import bundle
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.api.world import bundle, layer, text_template
+from tests.api.world import layer, text_template
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
 from tests.console.test_import import with_teaser
+from tests.documents import bundle
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests import documents
+
 Record = dict[str, Any]
 
 
@@ -14,22 +16,17 @@ def layer(id: str, **properties: Any) -> Record:
     placed = {"__kind": "shape", "x": 80, "y": 45, "width": 40, "height": 40, **properties}
     if placed["__kind"] == "shape":
         placed.setdefault("fill", "#ff0000")
-    components = [{"id": f"{id}-t", "type": "Transform", "props": placed}]
-    return {"id": id, "name": id, "parent": "comp_root", "children": [], "components": components}
+    made = documents.node(id)
+    made["components"][0]["props"] = placed
+    return made
 
 
 def document(*layers: Record, seconds: float = 1.0, size: tuple[int, int] = (160, 90), **tracks: Record) -> Record:
     """Return a document of one composition at 30 frames per second. `tracks` maps layer ids to their tracks."""
-    root = {"id": "comp_root", "name": "Root", "parent": None, "children": [layer["id"] for layer in layers]}
-    root["components"] = [{"id": "root-g", "type": "group", "props": {"__kind": "group"}}]
-    settings = {"id": "comp_root", "name": "Main", "width": size[0], "height": size[1], "fps": 30}
-    settings |= {"durationSeconds": seconds, "background": "#0000ff"}
-    return {
-        "version": "1.6.0",
-        "scene": {"version": "1.0.0", "nodes": [root, *layers]},
-        "animation": {"tracks": tracks, "expressions": {}},
-        "comps": {"comp_root": settings},
-    }
+    settings = {"width": size[0], "height": size[1], "durationSeconds": seconds, "background": "#0000ff"}
+    made = documents.document(*layers, composition=settings)
+    made["animation"]["tracks"] = tracks
+    return made
 
 
 def track(path: str, *keys: tuple[float, float]) -> Record:

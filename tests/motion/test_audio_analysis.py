@@ -13,7 +13,7 @@ from motion.evaluate.audio_analysis import RATE, Envelope
 from motion.snapshot import CompositionSource, LayerSnapshot, MissingSource, ShapeSource, Transform2D
 from motion.sound.spectrum import WINDOW, magnitudes
 from motion.template import media_sources
-from tests.motion.documents import Json, document, keys, node, root
+from tests.documents import Json, document, keys, node, root
 from tests.motion.frames import built
 
 SONG = "https://media.example/song.mp3"

@@ -15,7 +15,7 @@ from motion.errors import PropertyRefused
 from motion.evaluate import snapshot
 from motion.plans import PlanMaker
 from motion.snapshot import CompositionSource, Snapshot
-from tests.motion.documents import document, keys, node, root
+from tests.documents import document, keys, node, root
 
 
 def particles(number: int) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import pytest
 from motion.bundle import read_document, read_file, read_folder, read_value
 from motion.errors import BundleUnreadable, VersionUnsupported
 from motion.schema.nodes import nodes
+from tests.documents import bundle, document, node
 from tests.motion.corpus import CORPUS, needs_corpus
-from tests.motion.documents import bundle, document, node
 
 SMALL = document(node("box", x=10, y=20))
 

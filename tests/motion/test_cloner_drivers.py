@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.snapshot import Transform2D
-from tests.motion.documents import Json, document, keys, node
+from tests.documents import Json, document, keys, node
 from tests.motion.frames import flat, shown
 
 AROUND = {"shape": "linear", "source": "layer", "layerId": "driver", "radius": 100}

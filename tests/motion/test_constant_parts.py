@@ -11,8 +11,8 @@ from motion.build import build
 from motion.bundle import read_value
 from motion.evaluate import snapshot
 from motion.snapshot_key import key
+from tests.documents import document, keys, node
 from tests.motion.corpus import CORPUS, needs_corpus
-from tests.motion.documents import document, keys, node
 from tests.motion.frames import built
 
 SHARES = (0.0, 0.11, 0.5, 0.37, 0.93, 1.0, 0.11)

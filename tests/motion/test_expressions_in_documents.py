@@ -10,7 +10,7 @@ import pytest
 from motion.evaluate import snapshot
 from motion.formulas.expressions import SourceRect
 from motion.snapshot import TextSource, Transform2D
-from tests.motion.documents import Json, document, keys, node, root
+from tests.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, place
 
 

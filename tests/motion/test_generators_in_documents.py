@@ -7,7 +7,7 @@ import math
 import pytest
 
 from motion.snapshot import Ghost, ParticleSource, ShapeSource, Transform2D, Transform3D
-from tests.motion.documents import Json, document, keys, node
+from tests.documents import Json, document, keys, node
 from tests.motion.frames import built, flat, layer, shown, source
 
 

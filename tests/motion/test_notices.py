@@ -6,7 +6,7 @@ import pytest
 
 from motion.color_text import everywhere_readable, is_color
 from motion.notices import Notice, of_document, of_line, of_lines
-from tests.motion.documents import document, node
+from tests.documents import document, node
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from motion.formulas.expressions import own_keys
 from motion.formulas.keyframes import ScalarTrack, scalar_track
-from tests.motion.documents import keys
+from tests.documents import keys
 from tests.motion.test_expressions import RAMP, on
 
 

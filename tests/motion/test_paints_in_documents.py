@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.snapshot import ImageSource, MissingSource, ShapeSource, SvgSource
-from tests.motion.documents import Json, document, keys, node
+from tests.documents import Json, document, keys, node
 from tests.motion.frames import built, layer, source
 
 

@@ -20,8 +20,8 @@ from motion.evaluate import snapshot
 from motion.snapshot import GlyphPose, ImageSource, ParticleSource, TextSource
 from motion.snapshot_key import key
 from motion.template import discover, media_sources
+from tests.documents import Json, document, keys, node, root
 from tests.motion.corpus import corpus_documents, needs_corpus
-from tests.motion.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, place, shown, source
 
 ODD_VALUES: list[Any] = [

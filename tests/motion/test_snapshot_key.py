@@ -7,7 +7,7 @@ from dataclasses import replace
 from motion.evaluate import snapshot
 from motion.snapshot import LayerSnapshot, ShapeSource, Snapshot, SolidPaint, Transform2D
 from motion.snapshot_key import key
-from tests.motion.documents import document, keys, node
+from tests.documents import document, keys, node
 from tests.motion.frames import built, shown
 
 LAYER = LayerSnapshot("a", "A", ShapeSource("rect", 10.0, 20.0, (SolidPaint("#fff"),)), Transform2D(1.0, 2.0))

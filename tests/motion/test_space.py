@@ -10,7 +10,7 @@ import pytest
 from motion.formulas import matrix4
 from motion.model.parity import WITHOUT_QUIRKS
 from motion.snapshot import Camera, LightWash, Transform2D, Transform3D
-from tests.motion.documents import Json, document, keys, node
+from tests.documents import Json, document, keys, node
 from tests.motion.frames import layer, place, shown, source
 
 WIDE = {"width": 480, "height": 360}

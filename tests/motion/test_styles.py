@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.snapshot import EffectSnapshot
-from tests.motion.documents import Json, document, keys, node
+from tests.documents import Json, document, keys, node
 from tests.motion.frames import layer
 
 LIGHT = {"width": 400, "height": 300, "globalLightAngle": 30, "globalLightAltitude": 20}

@@ -18,7 +18,7 @@ from motion.template import (
     unrenderable_layers,
     validate,
 )
-from tests.motion.documents import document, node, root
+from tests.documents import document, node, root
 
 HERO = "https://example.com/hero.png"
 

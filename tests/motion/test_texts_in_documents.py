@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motion.snapshot import TextRun, TextSource
-from tests.motion.documents import Json, document, keys, node
+from tests.documents import Json, document, keys, node
 from tests.motion.frames import source
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from motion.formulas.affine import Affine, applied, decomposed, placed, product
 from motion.snapshot import CompositionSource, ShapeSource, SolidPaint, TextSource, Transform2D
-from tests.motion.documents import document, keys, node, root
+from tests.documents import document, keys, node, root
 from tests.motion.frames import fill, layer, place, shown, source
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from motion.model.parity import WITHOUT_QUIRKS
 from motion.snapshot import CompositionSource, ImageSource, Matte, MissingSource, ShapeSource, Transform2D, VideoSource
-from tests.motion.documents import Json, document, keys, node, root
+from tests.documents import Json, document, keys, node, root
 from tests.motion.frames import built, layer, shown, source
 
 

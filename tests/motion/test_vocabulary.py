@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.motion.documents import document, node
+from tests.documents import document, node
 from tests.motion.frames import built
 
 SPARKLE: dict[str, Any] = {"id": "s", "type": "acme.sparkle"}

@@ -13,7 +13,7 @@ from motion.model.parity import EXPECTED_SOUND, SoundParity
 from motion.sound.mix import mix
 from motion.sound.voice import RATE, Samples, Sound, Voice
 from motion.sound.voices import voices
-from tests.motion.documents import Json, document, node
+from tests.documents import Json, document, node
 
 
 class Held:

@@ -9,7 +9,7 @@ import pytest
 
 from motion.sound.effects import filters, reverb
 from motion.sound.voice import RATE
-from tests.motion.documents import document
+from tests.documents import document
 from tests.motion.sound.sounds import Held, audio, bars, heard, mixed, ramp, steady, with_effects
 
 

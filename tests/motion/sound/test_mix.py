@@ -10,7 +10,7 @@ import pytest
 from motion.sound.channels import at_most_stereo
 from motion.sound.mix import BLOCK, mix
 from motion.sound.voice import RATE, Samples, Voice
-from tests.motion.documents import document
+from tests.documents import document
 from tests.motion.sound.sounds import Held, audio, bars, heard, mixed, ramp, steady, video
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from motion.model.parity import REFERENCE_SOUND
 from motion.sound.levels import db_to_gain, percent_to_db
-from tests.motion.documents import Json, document, node, root
+from tests.documents import Json, document, node, root
 from tests.motion.sound.sounds import audio, bars, heard, mixed, ramp, stretch, video
 
 

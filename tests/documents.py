@@ -44,17 +44,19 @@ def document(
     expressions: Mapping[str, Mapping[str, str]] | None = None,
     data: Json | None = None,
     composition: Json | None = None,
+    fields: list[Json] | None = None,
     roots: tuple[Json, ...] = (),
     comps: Json | None = None,
     **top: Any,
 ) -> Json:
-    """Return a document of one composition (400 x 300, 30 fps, 10 s) with the layers, and other given roots and
-    compositions."""
+    """Return a document of one composition (400 x 300, 30 fps, 10 s) with the layers and exposed fields, and other given
+    roots and compositions."""
+    exposed: dict[str, Any] = {} if fields is None else {"__templateFields": fields}
     listed = [layer["id"] for layer in layers if layer["parent"] == "comp_root"]
     settings = {"id": "comp_root", "name": "Main", "width": 400, "height": 300, "fps": 30, "durationSeconds": 10}
     return {
         "version": "1.6.0",
-        "scene": {"version": "1.0.0", "nodes": [root(*listed), *layers, *roots]},
+        "scene": {"version": "1.0.0", "nodes": [root(*listed, **exposed), *layers, *roots]},
         "animation": {
             "tracks": {
                 node_id: {path: {"nodeId": node_id, "prop": path, "keyframes": keys} for path, keys in paths.items()}
