@@ -148,7 +148,9 @@ class World:
 def document(*nodes: dict[str, Any], fields: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """Return a small document: a composition with these layers, and exposed fields."""
     card = {"name": "Card", "width": 640, "height": 360, "durationSeconds": 3}
-    return documents.document(*nodes, composition=card, fields=fields)
+    made = documents.document(*nodes, composition=card, fields=fields)
+    made["scene"]["rootIds"] = ["comp_root"]
+    return made
 
 
 def layer(node_id: str, name: str, kind: str, **props: Any) -> dict[str, Any]:
