@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.datastructures import FormData
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from api.app_state import AppState, origin_of
@@ -92,11 +94,10 @@ async def import_picture(viewer: ViewerOf, state: AppStateOf, upload_id: str) ->
 
 @router.post("/import/{upload_id}")
 async def confirm_import(
-    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str,
-    name: Annotated[str, Form()] = "",
-) -> Response:  # fmt: skip
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, upload_id: str
+) -> Response:
     """Store the template of a checked upload, with the chosen inputs."""
-    return await _confirm(request, viewer, state, work, upload_id, name, None)
+    return await _confirm(viewer, state, work, _confirmed(upload_id, await request.form(), None))
 
 
 @router.get("/{template_id}/replace")
@@ -122,12 +123,11 @@ async def replacement_page(
 
 @router.post("/{template_id}/replace/{upload_id}")
 async def confirm_replacement(
-    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, upload_id: str,
-    name: Annotated[str, Form()] = "",
-) -> Response:  # fmt: skip
+    request: Request, viewer: ChangerOf, state: AppStateOf, work: Work, template_id: str, upload_id: str
+) -> Response:
     """Replace the template by a checked upload, with the chosen inputs."""
     former = await service.owned(state, viewer.caller, template_id)
-    return await _confirm(request, viewer, state, work, upload_id, name, former)
+    return await _confirm(viewer, state, work, _confirmed(upload_id, await request.form(), former))
 
 
 async def _check(request: Request, viewer: Viewer, state: AppState, template_id: str | None) -> Response:
@@ -195,17 +195,27 @@ async def _found(state: AppState, account_id: str, upload_id: str, name: str, co
         return await findings(state, account_id, path, name, composition or None)
 
 
-async def _confirm(
-    request: Request, viewer: Viewer, state: AppState, work: AsyncSession, upload_id: str, name: str,
-    former: Template | None,
-) -> Response:  # fmt: skip
-    form, name = await request.form(), one_line(name, "name", NAME_LENGTH_MAX)
-    composition_id = str(form.get("composition", ""))
-    template_id = await _import(
-        state, work, viewer, upload_id, name, lambda fields: chosen(fields, form), former, composition_id
-    )
-    action = "import template" if former is None else "replace template"
-    await record(work, viewer.actor, action, f"template {template_id}", {"name": name})
+@dataclass(frozen=True, slots=True)
+class _Confirmed:
+    """A checked upload with the choices of the form that confirms it, and the template that it replaces."""
+
+    upload_id: str
+    name: str
+    composition_id: str
+    choose: service.Choice
+    former: Template | None
+
+
+def _confirmed(upload_id: str, form: FormData, former: Template | None) -> _Confirmed:
+    name = one_line(str(form.get("name", "")), "name", NAME_LENGTH_MAX)
+    return _Confirmed(upload_id, name, str(form.get("composition", "")), partial(chosen, form=form), former)
+
+
+async def _confirm(viewer: Viewer, state: AppState, work: AsyncSession, confirmed: _Confirmed) -> Response:
+    upload_id = confirmed.upload_id
+    template_id = await _import(state, work, viewer, confirmed)
+    action = "import template" if confirmed.former is None else "replace template"
+    await record(work, viewer.actor, action, f"template {template_id}", {"name": confirmed.name})
     if not await forget(work, viewer.account.id, pending.project_key(viewer.account.id, upload_id)):
         raise NotFound(pending.GONE)  # the form was sent twice, and the other request has imported it meanwhile
     await work.commit()  # if it fails, the upload is still there to confirm
@@ -227,17 +237,16 @@ async def _store_pending(state: AppState, viewer: Viewer, upload: Upload, found:
     return upload_id
 
 
-async def _import(
-    state: AppState, work: AsyncSession, viewer: Viewer, upload_id: str, name: str, choose: service.Choice,
-    former: Template | None, composition_id: str,
-) -> str:  # fmt: skip
-    with pending.kept(state.storage, viewer.account.id, upload_id) as path:
+async def _import(state: AppState, work: AsyncSession, viewer: Viewer, confirmed: _Confirmed) -> str:
+    """Store the template; return its id."""
+    name, composition_id, former = confirmed.name, confirmed.composition_id, confirmed.former
+    with pending.kept(state.storage, viewer.account.id, confirmed.upload_id) as path:
         try:
             upload = import_of(path, name, composition_id)
-            return (await service.import_bundle(work, state, viewer.caller, upload, choose, former)).id
+            return (await service.import_bundle(work, state, viewer.caller, upload, confirmed.choose, former)).id
         except NothingToExpose:
             found = await findings(state, viewer.account.id, path, name, composition_id or None)
-            found = replace(found, fields=choose(found.fields))
+            found = replace(found, fields=confirmed.choose(found.fields))
             wanted = publication_of(found)
             if former is not None:
                 made = await service.publish_version(work, state, viewer.caller, wanted, former, found.composition_id)
