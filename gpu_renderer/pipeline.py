@@ -134,14 +134,15 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._encode_ahead_frames = min(
             options.encode_ahead_frames, LARGE_ENCODE_QUEUE_FRAMES if is_large else sys.maxsize
         )
-        self._unread_count = 0 if source.backend == "cpu" else options.readback_depth - 1
-        being_made, being_encoded = 1, 1
+        being_read = 0 if source.backend == "cpu" else options.readback_depth
+        self._unread_count, being_encoded = max(0, being_read - 1), 1
         self._pool: EncoderFrames
         self._ring: Ring
         if handover is not None:
             self._pool, self._ring = handover.frames(of), handover.ring(painter, of)
         else:
-            count = being_made + self._unread_count + self._encode_ahead_frames + being_encoded
+            # The CPU backend holds its next frame itself until one of these is free.
+            count = being_read + self._encode_ahead_frames + being_encoded
             self._pool, self._ring = FramePool(of, count), ring_to_memory(painter, source, of, options)
         self._clock = StageClock()
         self._converted_frames = 0

@@ -6,7 +6,8 @@ import av
 import pytest
 from av.codec.context import CodecOption
 
-from gpu_renderer.encode.profile import X264_PRESETS, EncoderProfile
+from gpu_renderer.encode.planes import grey_frame
+from gpu_renderer.encode.profile import X264_PRESETS, EncoderProfile, configure
 
 
 def known_options() -> dict[str, CodecOption]:
@@ -43,3 +44,17 @@ def test_only_large_pictures_of_the_default_preset_have_a_shorter_lookahead() ->
     assert looks_ahead_less("veryfast", 3840, 2160)
     assert not looks_ahead_less("veryfast", 1920, 1080)
     assert not looks_ahead_less("medium", 3840, 2160)
+
+
+@pytest.mark.parametrize(("width", "height", "held_max"), [(64, 64, 14), (2048, 1104, 11)])
+def test_the_encoder_holds_only_the_frames_that_it_looks_at(width: int, height: int, held_max: int) -> None:
+    """Lookahead of 10 or 8 frames, 2 or 1 of its thread, and one for each further encoding thread."""
+    encoder = av.CodecContext.create("libx264", "w")
+    configure(encoder, EncoderProfile(), width, height, 30.0)
+    frame, held = grey_frame(width, height), 0
+    while True:
+        frame.pts = held
+        if encoder.encode(frame):
+            break
+        held += 1
+    assert held <= held_max
