@@ -26,23 +26,6 @@ def test_large_blocks_go_back_to_the_system_even_from_between_small_ones() -> No
     assert _printed(FREES_LARGE_BLOCKS_BETWEEN_SMALL_ONES) < 8 * MIB
 
 
-USES_LITTLE_OF_A_LARGE_ARRAY = """
-from pathlib import Path
-import numpy as np
-from gpu_renderer.memory import set_up
-set_up()
-def resident(): return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-before = resident()
-array = np.empty(64 << 20, np.uint8)  # numpy asks for huge pages
-array[:: 1 << 20] = 1
-print(resident() - before)
-"""
-
-
-def test_only_the_used_pages_of_a_large_array_are_resident() -> None:
-    assert _printed(USES_LITTLE_OF_A_LARGE_ARRAY) < 8 * MIB
-
-
 FREES_SMALL_BLOCKS_BETWEEN_OTHERS = """
 from pathlib import Path
 from gpu_renderer.memory import return_free_blocks
