@@ -89,7 +89,7 @@ def test_the_newest_of_two_quick_choices_of_colours_is_kept(operator: Person, wi
 
 def lose(route: Any) -> None:
     """Let the farm do what the page asks, and lose its answer."""
-    route.fetch(max_redirects=0)
+    route.fetch(max_redirects=0, timeout=SHOWN_SECONDS * 1000)
     route.abort()
 
 
@@ -125,10 +125,6 @@ def test_a_render_whose_answer_is_lost_leaves_the_page_and_is_created_once(opera
     page = window(operator)
     page.goto(f"{operator.origin}/console/templates/{template}/playground")
     page.fill("#in-headline", "Entered with care")
-
-    def lose(route: Any) -> None:
-        route.fetch(max_redirects=0, timeout=SHOWN_SECONDS * 1000)
-        route.abort()
 
     page.route("**/render", lose, times=1)
     page.get_by_role("button", name="Render", exact=True).click()
