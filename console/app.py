@@ -29,7 +29,7 @@ from console.library.imports import router as imports
 from console.live.endpoints import router as live
 from console.live.hub import Hub
 from console.overview.endpoints import router as overview
-from console.pages import STATIC, style_sheet
+from console.pages import STATIC, stylesheet
 from console.playground.endpoints import router as playground
 from console.renders.actions import router as render_actions
 from console.renders.endpoints import router as renders
@@ -76,10 +76,10 @@ def create_console(state: AppState) -> FastAPI:
     # `include_router` would build every route again, which takes 0.1 s of processor time.
     app.router.routes += [route for router in ROUTERS for route in router.routes]
     # Pages themselves stay as they are: the size of a compressed page that repeats what was asked reveals its CSRF token.
-    app.router.routes.append(Route("/static/{version}/console.css", GZipMiddleware(_style_sheet)))
+    app.router.routes.append(Route("/static/{version}/console.css", GZipMiddleware(_stylesheet)))
     app.mount("/static/{version}", GZipMiddleware(StaticFiles(directory=STATIC)), name="static")
     return app
 
 
-async def _style_sheet(scope: Scope, receive: Receive, send: Send) -> None:
-    await Response(style_sheet(), media_type="text/css")(scope, receive, send)
+async def _stylesheet(scope: Scope, receive: Receive, send: Send) -> None:
+    await Response(stylesheet(), media_type="text/css")(scope, receive, send)

@@ -54,7 +54,7 @@ def static_version() -> str:
 
 
 @cache
-def style_sheet() -> bytes:
+def stylesheet() -> bytes:
     """Return the joined style sheets."""
     return b"\n".join((STATIC / "style" / f"{name}.css").read_bytes() for name in STYLES)
 
