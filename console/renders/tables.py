@@ -79,7 +79,8 @@ async def table_renders(
     kept = select(func.count()).select_from(Job).where(col(Job.batch_id) == batch.id, col(Job.video_key).is_not(None))
     files = await session.scalar(kept.where(col(Job.status) == JobStatus.completed)) or 0
     percent = totals.progress(await state.progress.percents(totals.running))
-    faults = by_fault((_line(one), _named(template, one)) for one in batch.refused)
+    labels = labels_of(fields_of(template))
+    faults = by_fault((_line(one), _named(template, labels, one)) for one in batch.refused)
     return TableRenders(batch.id, template, batch.created_at, totals.counts, percent, files, len(batch.refused), faults)
 
 
@@ -89,9 +90,8 @@ def _line(refused: Mapping[str, Any]) -> int:
     return line if isinstance(line, int) else int(refused["index"]) + 1
 
 
-def _named(template: Template, refused: Mapping[str, Any]) -> Iterator[str]:
+def _named(template: Template, labels: Mapping[str, str], refused: Mapping[str, Any]) -> Iterator[str]:
     """Yield the faults of a refused row with the labels of the inputs."""
-    labels = labels_of(fields_of(template))
     faults = [(one["field"].removeprefix("inputs."), one["message"]) for one in refused["errors"]]
     for field, message in explained(template, faults):
         yield message if field == "inputs" else f"{labels.get(field, field)} {message}"
