@@ -25,6 +25,8 @@ def test_renders_that_end_at_the_same_moment_all_show_it(member: Person, window:
     for job in jobs:
         world.move(job, "processing")
     page = show(member, window, "renders", jobs[0])
+    cancel_all = page.get_by_role("link", name="Cancel all that match")
+    expect(cancel_all).to_be_visible()
     for job in jobs:
         world.move(job, "completed", video_key="results/x.mp4")
     changes: list[JobChange] = [
@@ -32,6 +34,7 @@ def test_renders_that_end_at_the_same_moment_all_show_it(member: Person, window:
     ]
     publish(world, *changes)
     expect(page.locator("tr .state.completed")).to_have_count(len(jobs))
+    expect(cancel_all).to_be_hidden()
 
 
 @pytest.mark.parametrize("status", ["queued", "processing"])
