@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.judge import FAILURES_MAX, Failure, FailureKind
 from farm_core.jobs.plan import TaskKind
 from scheduler.placement import FreeWorker, place_tasks
 from tests.simulation.store import SimJob, SimStore, SimTask
@@ -64,6 +64,8 @@ class SimulatedFarm:
         self.down_until = 0.0
         self.storage_down_until = 0.0
         self.drawn = Counter[str]()
+        self.hung = Counter[str]()
+        """Number of machines' hangs during each task. Three of them would fail its job, as if the document were to blame."""
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._tokens = itertools.count()
@@ -160,16 +162,20 @@ class SimulatedFarm:
 
     def _begin(self, worker: SimWorker) -> None:
         token, _, task = worker.assignments[0]
-        life, worker_registry = worker.life, self.chance.random()
+        life, fate = worker.life, self.chance.random()
         seconds = 0.05 + worker.seconds_per_frame * (task.frame_count if task.kind is TaskKind.render else 1)
         faults = self.faults
         if task.job.poison and task.kind is TaskKind.render:
             self.after(seconds / 2, lambda: self._ends(worker, life, FailureKind.crash))
-        elif worker_registry < faults.crash_chance:
+        elif fate < faults.crash_chance:
             self.after(seconds * self.chance.random(), lambda: self._ends(worker, life, FailureKind.lost))
-        elif worker_registry < faults.crash_chance + faults.node_loss_chance:
+        elif fate < faults.crash_chance + faults.node_loss_chance:
             self.after(seconds, lambda: self._vanishes(worker, life))
-        elif worker_registry < faults.crash_chance + faults.node_loss_chance + faults.hang_chance:
+        elif (
+            fate < faults.crash_chance + faults.node_loss_chance + faults.hang_chance
+            and self.hung[task.id] < FAILURES_MAX - 1
+        ):
+            self.hung[task.id] += 1
             self.after(60, lambda: self._ends(worker, life, FailureKind.stall))
         else:
             self.after(seconds, lambda: self._done(worker, life, token))
