@@ -9,31 +9,9 @@ from __future__ import annotations
 import sys
 
 from ray._private import node
-from ray._private.parameter import RayParams
 from ray.scripts.scripts import cli
 
-from cluster.local.ray_node import agent_ports, announce_listen_port, wait_until_registered
-
-
-class PatientNode(node.Node):  # type: ignore[misc]  # Ray has no types
-    """A node whose agents' ports are chosen before it starts, and that has the farm's own time to register."""
-
-    def __init__(self, parameters: RayParams, *words: object, **options: object) -> None:
-        for name, port in agent_ports().items():
-            if not getattr(parameters, name):
-                setattr(parameters, name, port)
-        super().__init__(parameters, *words, **options)
-
-    def start_ray_processes(self) -> None:
-        """Start the raylet and wait until it is registered."""
-        super().start_ray_processes()
-        wait_until_registered(self)
-
-    def start_raylet(self, *words: object, **options: object) -> None:
-        """Start the raylet with the chosen ports."""
-        announce_listen_port(self)
-        super().start_raylet(*words, **options)
-
+from cluster.local.ray_node import PatientNode
 
 if __name__ == "__main__":
     node.Node = PatientNode

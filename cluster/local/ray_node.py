@@ -51,7 +51,27 @@ _LOG_PREFIX: Final = re.compile(
 )
 
 
-class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
+class PatientNode(Node):  # type: ignore[misc]  # Ray has no types
+    """A node whose agents' ports are chosen before it starts, unless the parameters have them, and that has the farm's own time to register."""
+
+    def __init__(self, parameters: RayParams, *words: object, **options: object) -> None:
+        for name, port in agent_ports().items():
+            if not getattr(parameters, name):
+                setattr(parameters, name, port)
+        super().__init__(parameters, *words, **options)
+
+    def start_ray_processes(self) -> None:
+        """Start the raylet and wait until it is registered."""
+        super().start_ray_processes()
+        wait_until_registered(self)
+
+    def start_raylet(self, *words: object, **options: object) -> None:
+        """Start the raylet with the chosen ports."""
+        announce_listen_port(self)
+        super().start_raylet(*words, **options)
+
+
+class HeadNode(PatientNode):
     """A node without a dashboard. It ends the program as soon as one of its processes ends."""
 
     def __init__(self, parameters: RayParams, folder: Path) -> None:
@@ -65,16 +85,6 @@ class HeadNode(Node):  # type: ignore[misc]  # Ray has no types
         """Start the first process and a thread that watches all processes. Ray itself notices a dead one after 30 s or more."""
         super().start_gcs_server()
         threading.Thread(target=self._watch, daemon=True).start()
-
-    def start_ray_processes(self) -> None:
-        """Start the raylet and wait until it is registered."""
-        super().start_ray_processes()
-        wait_until_registered(self)
-
-    def start_raylet(self, *words: object, **options: object) -> None:
-        """Start the raylet with the chosen ports."""
-        announce_listen_port(self)
-        super().start_raylet(*words, **options)
 
     def _watch(self) -> None:
         while True:
