@@ -18,7 +18,7 @@ STATIC: Final = ROOT / "static"
 ASKS: Final = "x-console-asks"
 """Request header of scripts that refresh a page: `part` for a part of it, `page` for the whole page."""
 STYLES: Final = ("base", "frame", "forms", "states", "tables", "charts", "pictures", "narrow", "modes")
-"""Style sheets in `static/style`, in their order. Pages load them as one file, `console.css`."""
+"""Stylesheets in `static/style`, in their order. Pages load them as one file, `console.css`."""
 THEME_COOKIE: Final = "farm_theme"
 THEMES: Final = ("system", "light", "dark")
 
@@ -55,7 +55,7 @@ def static_version() -> str:
 
 @cache
 def stylesheet() -> bytes:
-    """Return the joined style sheets."""
+    """Return the stylesheets as one file."""
     return b"\n".join((STATIC / "style" / f"{name}.css").read_bytes() for name in STYLES)
 
 
