@@ -31,6 +31,7 @@ LANES_MAX = 6
 ENDING_SECONDS = 30
 DRIVER_LIBRARY = "libatomic1"
 """Library that Playwright's driver needs, and that a bare system lacks."""
+DISPLAY_PACKAGES = ("xvfb", "xdotool")
 PASSED, FAILED = 0, 1
 """Exit statuses of pytest for a complete run."""
 
@@ -49,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise NoTests("the test suite is part of a checkout, not of an installation")
     extra: list[str] = arguments.pytest_arguments
     os.chdir(ROOT)
-    if not extra or any("console" in word for word in extra):
-        _install_chromium()
+    if not extra or any("console" in word or "preview" in word for word in extra):
+        _install_programs()
     if extra or _cores() == 1:
         return _run(*_pytest(*_workers(extra), *extra))
     return _every_test()
@@ -159,22 +160,26 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _install_chromium() -> None:
-    """Install the browser of the console's tests if this needs no questions. Without a browser they are skipped.
+def _install_programs() -> None:
+    """Install the browser of the console's tests, and the display of the preview's, if this needs no questions.
 
-    Chromium without windows opens a page with a quarter of the processor time.
+    Tests without their program are skipped. Chromium without windows opens a page with a quarter of the processor time.
     """
     apt = shutil.which("apt-get")
-    is_complete = shutil.which("chromium-headless-shell") and find_library("atomic")
-    if is_complete or apt is None or os.geteuid() != 0:
+    browser = ("chromium-headless-shell", DRIVER_LIBRARY)
+    has_browser = shutil.which("chromium-headless-shell") and find_library("atomic")
+    has_display = all(shutil.which(program) for program in ("Xvfb", "xdotool"))
+    if (has_browser and has_display) or apt is None or os.geteuid() != 0:
         return
     other = shutil.which("chromium") or shutil.which("chromium-browser")
-    print("installing Chromium for the tests of the console", file=sys.stderr)
+    print("installing programs for the tests: Chromium, Xvfb and xdotool", file=sys.stderr)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        if not other:
+        if not (other and has_display):
             _quietly(apt, "update")
-        if not _quietly(apt, "install", "chromium-headless-shell", DRIVER_LIBRARY) and not other:
+        if not has_browser and not _quietly(apt, "install", *browser) and not other:
             _quietly(apt, "install", "chromium", DRIVER_LIBRARY)
+        if not has_display:
+            _quietly(apt, "install", *DISPLAY_PACKAGES)
 
 
 def _quietly(apt: str, *words: str) -> bool:

@@ -7,6 +7,7 @@ scrubs, R reads the file again, Escape closes.
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from gpu_renderer.commands import options
 from gpu_renderer.commands.local_job import LocalJob
 from gpu_renderer.errors import RenderError
 from gpu_renderer.session import OpenDocument, RenderSession
+from motion.errors import DocumentError
 
 WINDOW_MAX_PX = 1280
 
@@ -92,7 +94,8 @@ class _Window:
         self._session, self._opened, self._job = session, opened, job
         self._playhead = Playhead(opened.frame_count, opened.fps)
         self._handle = _open_window(opened)
-        self._context = moderngl.create_context()
+        moderngl.init_context()  # of the window, which is current
+        self._context = moderngl.get_context()
         self._program = self._context.program(
             vertex_shader=shaders.source("preview.vert"), fragment_shader=shaders.source("preview.frag")
         )
@@ -101,6 +104,7 @@ class _Window:
         self._shown_index = -1
         glfw.set_key_callback(self._handle, self._on_key)
         glfw.set_cursor_pos_callback(self._handle, self._on_move)
+        glfw.set_mouse_button_callback(self._handle, lambda *_: self._on_move(self._handle, *glfw.get_cursor_pos(self._handle)))
 
     def run(self) -> None:
         """Show frames until the window is closed."""
@@ -110,7 +114,7 @@ class _Window:
             self._playhead.advance(now - last)
             last = now
             self._show(self._playhead.frame_index)
-            glfw.poll_events()
+            glfw.wait_events_timeout(0.5 / self._playhead.fps if self._playhead.is_playing else 0.1)
         glfw.terminate()
 
     def _show(self, frame_index: int) -> None:
@@ -120,7 +124,8 @@ class _Window:
             self._texture.write(pixels)
             self._shown_index = frame_index
             glfw.set_window_title(self._handle, f"{self._job.file.name}  frame {frame_index}")
-        self._context.viewport = (0, 0, *glfw.get_framebuffer_size(self._handle))
+        self._context.screen.clear()
+        self._context.viewport = fitted(self._texture.size, glfw.get_framebuffer_size(self._handle))
         self._texture.use()
         self._quad.render(moderngl.TRIANGLE_STRIP, vertices=4)
         glfw.swap_buffers(self._handle)
@@ -146,10 +151,26 @@ class _Window:
             self._playhead.scrub(x / max(1, glfw.get_window_size(self._handle)[0]))
 
     def _read_again(self) -> None:
+        """Show the changed file. With errors in it, print them and keep the last version that was good."""
+        try:
+            opened = self._job.open(self._session).opened
+        except (DocumentError, RenderError, OSError) as error:
+            print(f"preview: {self._job.file}: {error}", file=sys.stderr, flush=True)
+            glfw.set_window_title(self._handle, f"{self._job.file.name}  has an error, see the terminal")
+            return
         self._opened.close()
-        self._opened = self._job.open(self._session).opened
+        self._opened = opened
         glfw.make_context_current(self._handle)
-        self._playhead.frame_count, self._shown_index = self._opened.frame_count, -1
+        self._texture.release()
+        self._texture = self._context.texture((opened.width, opened.height), 4)
+        self._playhead.frame_count, self._playhead.fps, self._shown_index = opened.frame_count, opened.fps, -1
+
+
+def fitted(size: tuple[int, int], room: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return x, y, width and height of a picture that is centred in a window and keeps its aspect ratio, in pixels."""
+    scale = min(room[0] / size[0], room[1] / size[1])
+    width, height = round(size[0] * scale), round(size[1] * scale)
+    return (room[0] - width) // 2, (room[1] - height) // 2, width, height
 
 
 def _open_window(opened: OpenDocument) -> Any:
@@ -160,6 +181,8 @@ def _open_window(opened: OpenDocument) -> Any:
     glfw.window_hint(glfw.CONTEXT_VERSION_MAJOR, 3)
     glfw.window_hint(glfw.CONTEXT_VERSION_MINOR, 3)
     glfw.window_hint(glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE)
+    # The session draws with EGL, and a thread cannot change between contexts of EGL and GLX.
+    glfw.window_hint(glfw.CONTEXT_CREATION_API, glfw.EGL_CONTEXT_API)
     scale = min(1.0, WINDOW_MAX_PX / max(opened.width, opened.height))
     handle = glfw.create_window(round(opened.width * scale), round(opened.height * scale), "preview", None, None)
     if not handle:
