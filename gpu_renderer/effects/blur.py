@@ -145,5 +145,5 @@ class VectorBlur(Effect):
 @effect("unsharp-mask")
 class UnsharpMask(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas_filters.local_means(canvas, math.floor(values.number("radius") / math.sqrt(3)), 3)
+        soft = canvas.box_means(math.floor(values.number("radius") / math.sqrt(3)), 3)
         canvas.apply(self.shader, values, spent={"u_soft": soft})

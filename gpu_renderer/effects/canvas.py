@@ -18,11 +18,12 @@ from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.content.vector.paints import rgba_of
 from gpu_renderer.effects.blur_passes import box_blurred, canvas_blurred
 from gpu_renderer.effects.blur_weights import Kernel, canvas_gaussian
+from gpu_renderer.effects.native_windows import WINDOW_MARGIN_MAX, window_kernels
 from gpu_renderer.effects.surface import Surface
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
-from gpu_renderer.kernels.windows import Axis
+from gpu_renderer.kernels.windows import Axis, Operation
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
@@ -214,10 +215,34 @@ class Canvas(Surface):
 
     def box_blur(self, radius: int, iterations: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> None:
         """Replace the picture by its box blur (effects.md 6). The colours of transparent pixels are lost."""
+        self.replace(self.box_means(radius, iterations, axes, repeat_edge=repeat_edge))
+        self._is_straight = True
+        self._store(straight=self._stores_straight)
+
+    def box_means(
+        self, radius: int, iterations: int = 1, axes: tuple[Axis, ...] = (0, 1), *, repeat_edge: bool = True
+    ) -> Target:
+        """Return the picture after box blurs of 2 radius + 1 px, as straight bytes. The caller owns it.
+
+        Straight colours of faint pixels keep their precision, which premultiplied bytes would lose.
+        """
+        painter = self.painter
+        if (native := window_kernels(painter)) is not None:
+            pixels, margin, threads = self.straight_pixels(), min(radius, WINDOW_MARGIN_MAX), painter.thread_count
+            # Opaque pixels stay opaque. Their means are the same without weights, at half of the cost.
+            operation: Operation = "mean" if repeat_edge and pixels[..., 3].min() == 255 else "weighted mean"
+            for axis in axes * (iterations if radius > 0 else 0):
+                native.window(pixels, axis, margin, operation, repeats_edge=repeat_edge, thread_count=threads)
+            soft = painter.pool.take(self.target.region, "f1", clear=False)
+            soft.texture.write(pixels, alignment=1)
+            return soft
         with self.premultiplied() as source:
-            soft = box_blurred(self.painter, source, radius, iterations, axes, repeat_edge=repeat_edge)
-        self.replace(soft)
-        self._is_straight = False
+            blurred = box_blurred(painter, source, radius, iterations, axes, repeat_edge=repeat_edge, format="f2")
+        straight = painter.applied(
+            "effects/baked/restore.frag", blurred, format="f1", defines={"STRAIGHT_OUT": "1"}, uniforms=self.common()
+        )
+        painter.pool.give_back(blurred)
+        return straight
 
     def common(self) -> dict[str, UniformValue]:
         """Return the canvas's size (shaders/include/canvas.glsl)."""

@@ -7,20 +7,18 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.blur_passes import box_blurred
 from gpu_renderer.effects.blur_weights import BOX_SIGMA_MIN, box_widths, canvas_boxes
 from gpu_renderer.effects.canvas import Canvas
-from gpu_renderer.effects.native_windows import WINDOW_MARGIN_MAX, window_kernels
+from gpu_renderer.effects.native_windows import window_kernels
 from gpu_renderer.effects.values import EffectValues
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Region
-from gpu_renderer.kernels.windows import Axis, WindowKernels
+from gpu_renderer.kernels.windows import WindowKernels
 from gpu_renderer.opengl.programs import UniformValue
 from gpu_renderer.opengl.targets import Target
 
 FIELD_RADIUS_MAX_PX = 80
 """Limit of the smoothness, so that extreme values stay cheap: 20 px at the largest raster scale."""
-BOTH_AXES: tuple[Axis, ...] = (0, 1)
 BLUR_SIGMAS = 4.0
 """Distance from the content, in sigmas, beyond which a blur is zero."""
 
@@ -37,28 +35,6 @@ def relief(canvas: Canvas, source: Target, sigma: float) -> Target:
     soft = canvas.painter.pool.take(source.region, "f1", clear=False)
     soft.texture.write(pixels, alignment=1)
     return soft
-
-
-def local_means(canvas: Canvas, radius: int, iterations: int = 1) -> Target:
-    """Return the picture after box blurs of 2 radius + 1 px, as straight bytes with its edge repeated.
-
-    The caller owns it. It serves effects that compare the picture with its blur: colours of faint pixels keep their
-    precision, which premultiplied bytes would lose.
-    """
-    if (native := window_kernels(canvas.painter)) is not None:
-        pixels, margin, threads = canvas.straight_pixels(), min(radius, WINDOW_MARGIN_MAX), canvas.painter.thread_count
-        for axis in BOTH_AXES * (iterations if radius > 0 else 0):
-            native.window(pixels, axis, margin, "weighted mean", thread_count=threads)
-        soft = canvas.painter.pool.take(canvas.target.region, "f1", clear=False)
-        soft.texture.write(pixels, alignment=1)
-        return soft
-    with canvas.premultiplied() as source:
-        blurred = box_blurred(canvas.painter, source, radius, iterations, repeat_edge=True, format="f2")
-    straight = canvas.painter.applied(
-        "effects/baked/restore.frag", blurred, format="f1", defines={"STRAIGHT_OUT": "1"}, uniforms=canvas.common()
-    )
-    canvas.painter.pool.give_back(blurred)
-    return straight
 
 
 def luma_field(canvas: Canvas, smoothness: int) -> Target:

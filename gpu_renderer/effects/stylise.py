@@ -81,7 +81,7 @@ def _cell_means(canvas: Canvas, cell: int, turn: float) -> tuple[tuple[float, fl
 class Cartoon(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         radius = values.whole("smoothness", 0, SMOOTHNESS_MAX_PX)
-        soft = canvas_filters.local_means(canvas, radius)
+        soft = canvas.box_means(radius)
         canvas.apply(self.shader, values, spent={"u_soft": soft})
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects import canvas_filters
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.grading import LEVELS, Curve
 from gpu_renderer.effects.registry import Effect, effect
@@ -45,7 +44,7 @@ class Colorama(Effect):
 @effect("shadow-highlight")
 class ShadowHighlight(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        soft = canvas_filters.local_means(canvas, math.floor(values.number("radius")))
+        soft = canvas.box_means(math.floor(values.number("radius")))
         canvas.apply(self.shader, values, spent={"u_soft": soft})
 
 

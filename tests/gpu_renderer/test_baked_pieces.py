@@ -77,6 +77,12 @@ def test_hexagons_have_one_colour_each(painter: Painter) -> None:
     assert len(np.unique(found.reshape(-1, 4), axis=0)) < 20
 
 
+def test_a_pixel_between_two_hexagons_belongs_to_the_upper_one(painter: Painter) -> None:
+    """The second column's middles are half a row above and below the first row of pixels."""
+    found = baked_pixels(painter, picture(), "hex-tile", radius=20.0)
+    assert found[0, 30].tolist() == picture()[0, 30].tolist()
+
+
 def test_threads_leave_gaps(painter: Painter) -> None:
     found = baked_pixels(painter, opaque(200, 200, 200, 60, 60), "threads")
     assert (found[..., 3] == 0).mean() == pytest.approx((2 / 12) ** 2, abs=0.01)

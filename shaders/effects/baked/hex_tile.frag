@@ -11,7 +11,7 @@ void main() {
     int column = int(floor(q.x / columns));
     for (int i = column - 1; i <= column + 2; i++) {
         float shift = (i & 1) != 0 ? 0.5 * rows : 0.0;
-        float row = floor((q.y - shift) / rows + 0.5);
+        float row = ceil((q.y - shift) / rows - 0.5);  // the upper one of two at the same distance
         vec2 middle = vec2(float(i) * columns, row * rows + shift);
         float d = distance(q, middle);
         if (d < best) {
