@@ -95,6 +95,13 @@ def test_snow_and_rain_lie_over_the_picture_in_their_colour(painter: Painter) ->
         assert found[..., 3].min() == 255
 
 
+@pytest.mark.parametrize("effect", ["snowfall", "rainfall"])
+def test_a_negative_opacity_draws_nothing(painter: Painter, effect: str) -> None:
+    """Keyframes that overshoot give negative values."""
+    pixels = opaque(90, 120, 150, 120, 120)
+    assert np.array_equal(baked_pixels(painter, pixels, effect, amount=100.0, opacity=-30.0), pixels)
+
+
 def test_a_ball_without_colour_leaves_the_ball_below_visible(painter: Painter) -> None:
     pixels = np.zeros((10, 20, 4), np.uint8)
     pixels[:, :10] = (200, 40, 40, 255)

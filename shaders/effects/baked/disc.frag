@@ -7,6 +7,6 @@ uniform vec4 u_tint;
 void main() {
     float part = length(v_frame - u_mark.xy) / u_mark.z;
     if (part > 1.0) discard;
-    float share = min(u_mark.w * (0.5 + 0.5 * cos(PI * clamp((part - 0.6) / 0.4, 0.0, 1.0))), 1.0);
+    float share = clamp(u_mark.w * (0.5 + 0.5 * cos(PI * clamp((part - 0.6) / 0.4, 0.0, 1.0))), 0.0, 1.0);
     f_color = vec4(u_tint.rgb * share, share);
 }

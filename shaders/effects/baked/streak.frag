@@ -15,7 +15,7 @@ void main() {
     for (int i = 0; i < 4; i++) {  // at most 4 steps are in one row, or one column, of pixels
         float k = first + float(i);
         bool is_here = k >= u_steps.x && k < u_steps.y && floor(head - u_direction * k) == here;
-        if (is_here) through *= 1.0 - u_mark.w * (1.0 - k / u_mark.z);
+        if (is_here) through *= 1.0 - clamp(u_mark.w * (1.0 - k / u_mark.z), 0.0, 1.0);
     }
     if (through == 1.0) discard;
     f_color = vec4(u_tint.rgb, 1.0) * (1.0 - through);
