@@ -116,4 +116,5 @@ def _refusal(scope: Scope) -> str | None:
 
 async def _wait_seconds(scope: Scope) -> int:
     address = subscriber(scope["client"][0]) if scope.get("client") else "unknown"
-    return await app_state_of(HTTPConnection(scope)).rates.wait_seconds(f"console:{address}", REQUESTS_PER_MINUTE)
+    rates = app_state_of(HTTPConnection(scope)).rates
+    return await rates.patient_wait_seconds(f"console:{address}", REQUESTS_PER_MINUTE)

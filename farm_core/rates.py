@@ -5,6 +5,7 @@ Redis counts for all processes. If it does not answer, each process applies the 
 
 from __future__ import annotations
 
+import asyncio
 import math
 import secrets
 import time
@@ -20,6 +21,11 @@ from farm_core.lru_dict import LruDict
 WINDOW_SECONDS: Final = 60.0
 _AWAY_SECONDS: Final = 1.0
 _KEYS_MAX: Final = 50_000
+
+QUICK_REFUSALS: Final = 30
+"""Refusals of a key in a window after which further ones are delayed."""
+REFUSAL_SECONDS: Final = 1.0
+"""Delay of a refusal. A client that repeats a refused request at once would otherwise keep the API busy with refusals."""
 
 # A sorted set holds the times of the events in the last window. The script returns 0 and adds the event, or returns the
 # milliseconds until the oldest event leaves a full window. It uses the server's time, because clocks of processes can
@@ -63,7 +69,7 @@ class RateLimiter:
 
     def __init__(self, redis: Redis) -> None:
         self._script = redis.register_script(_SCRIPT)
-        self._own = OwnCount()
+        self._own, self._refusals = OwnCount(), OwnCount()
         self._away_until = 0.0
 
     async def wait_seconds(self, key: str, limit: int) -> int:
@@ -76,6 +82,16 @@ class RateLimiter:
             except (RedisError, OSError):
                 self._away_until = time.monotonic() + _AWAY_SECONDS
         return math.ceil(self._own.wait_seconds(key, limit, time.monotonic()))
+
+    async def patient_wait_seconds(self, key: str, limit: int) -> int:
+        """Return `wait_seconds`, after REFUSAL_SECONDS if the key was refused QUICK_REFUSALS times in this window.
+
+        Call it before anything is held: it sleeps.
+        """
+        wait = await self.wait_seconds(key, limit)
+        if wait and self._refusals.wait_seconds(key, QUICK_REFUSALS, time.monotonic()):
+            await asyncio.sleep(REFUSAL_SECONDS)
+        return wait
 
     async def require(self, key: str, limit: int, rule: str = "Too many requests.") -> None:
         """Count the event. Raises RateLimited above the limit, with a message that starts with the `rule`."""

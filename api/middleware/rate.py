@@ -29,7 +29,7 @@ class RequestRate:
             state = app_state_of(HTTPConnection(scope))
             address = subscriber(scope["client"][0]) if scope.get("client") else "unknown"
             limit = state.settings.automation_requests_per_minute_per_ip
-            wait = await state.rates.wait_seconds(f"address:{address}", limit)
+            wait = await state.rates.patient_wait_seconds(f"address:{address}", limit)
             if wait:
                 await envelope(scope, RateLimited(wait))(scope, receive, send)
                 return

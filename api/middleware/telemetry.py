@@ -77,6 +77,7 @@ def _route(scope: Scope) -> str:
 def _record(scope: Scope, status: int, seconds: float) -> None:
     route = _route(scope)
     REQUESTS.labels(scope["method"], route, str(status)).inc()
-    REQUEST_SECONDS.labels(scope["method"], route).observe(seconds)
+    if status != 429:  # some refusals are delayed on purpose (`farm_core/rates.py`)
+        REQUEST_SECONDS.labels(scope["method"], route).observe(seconds)
     level = log.debug if scope["path"] in _QUIET_PATHS else log.info
     level("request", method=scope["method"], path=scope["path"], status=status, ms=round(seconds * 1000, 1))
