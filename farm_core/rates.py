@@ -93,8 +93,11 @@ class RateLimiter:
             await asyncio.sleep(REFUSAL_SECONDS)
         return wait
 
-    async def require(self, key: str, limit: int, rule: str = "Too many requests.") -> None:
-        """Count the event. Raises RateLimited above the limit, with a message that starts with the `rule`."""
-        wait = await self.wait_seconds(key, limit)
+    async def require(
+        self, key: str, limit: int, rule: str = "Too many requests.", *, is_patient: bool = False
+    ) -> None:
+        """Count the event. Raises RateLimited above the limit, with a message that starts with the `rule`. `is_patient`: delay further
+        refusals (`patient_wait_seconds`)."""
+        wait = await (self.patient_wait_seconds if is_patient else self.wait_seconds)(key, limit)
         if wait:
             raise RateLimited(wait, f"{rule} Try again in {wait} s.")

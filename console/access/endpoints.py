@@ -132,7 +132,7 @@ def _with_session(request: Request, token: str, target: str) -> Response:
 async def _respect_tries(request: Request) -> None:
     address = subscriber(request.client.host) if request.client else "unknown"
     rates = app_state_of(request).rates
-    await rates.require(f"sign-in:{address}", _TRIES_PER_MINUTE, "Too many tries to sign in.")
+    await rates.require(f"sign-in:{address}", _TRIES_PER_MINUTE, "Too many tries to sign in.", is_patient=True)
 
 
 def _actor(name: str, *, operator: bool) -> Actor:

@@ -17,6 +17,7 @@ import uvloop
 
 from api import server
 from console import guard
+from console.access import endpoints as sign_in
 from farm_core import rates
 from tests.api.world import World
 from tests.patience import HANG_SECONDS
@@ -247,20 +248,22 @@ def test_a_socket_of_both_families_names_ipv4_clients_and_proxies_as_such() -> N
     assert seen == ["192.0.2.1", "127.0.0.1"]
 
 
-@pytest.mark.parametrize("path", ["/api/v1/usage", "/console/sign-in"])
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/api/v1/usage"), ("GET", "/console/sign-in"), ("POST", "/console/sign-in")]
+)
 def test_a_caller_that_ignores_refusals_waits_for_further_ones_alone(
-    path: str, start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
+    method: str, path: str, start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """256 connections that repeated a refused request at once kept the API busy, so every other request waited for as many refusals."""
-    monkeypatch.setattr(guard, "REQUESTS_PER_MINUTE", 5)
+    monkeypatch.setattr(*((guard, "REQUESTS_PER_MINUTE") if method == "GET" else (sign_in, "_TRIES_PER_MINUTE")), 5)
     monkeypatch.setattr(rates, "QUICK_REFUSALS", 3)
     monkeypatch.setattr(rates, "REFUSAL_SECONDS", 3 * HANG_SECONDS)
     world = start(automation_requests_per_minute_per_ip=5)
     with httpx.Client(base_url=world.origin, timeout=HANG_SECONDS) as insistent:
-        statuses = [insistent.get(path).status_code for _ in range(8)]
-        assert statuses[5:] == [429, 429, 429]
+        statuses = [insistent.request(method, path).status_code for _ in range(8)]
+        assert 429 not in statuses[:5] and statuses[5:] == [429, 429, 429]
         with pytest.raises(httpx.ReadTimeout):
-            insistent.get(path, timeout=0.5)
+            insistent.request(method, path, timeout=0.5)
     transport = httpx.HTTPTransport(local_address="127.0.0.2")
     with httpx.Client(base_url=world.origin, timeout=HANG_SECONDS, transport=transport) as other:
-        assert other.get(path).status_code != 429
+        assert other.request(method, path).status_code != 429
