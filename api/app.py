@@ -93,7 +93,7 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
         lookups=AccountLookups(resolve),
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
-        sandbox=Sandbox(),
+        sandbox=Sandbox(is_confined=settings.drawing_sandbox),
         large_bodies=ConcurrencyLimit(LARGE_BODIES, SLOT_SECONDS, "Too many large requests of this account at once."),
         uploads=ConcurrencyLimit(UPLOADS, SLOT_SECONDS, "Too many uploads of this account at once."),
         bulk_actions=ConcurrencyLimit(1, BULK_SECONDS, "Another action on many renders of this account is running."),

@@ -1,5 +1,5 @@
 """Sandbox for functions that read untrusted files: worker processes with limits of processor time, memory and wall
-time.
+time. Where the kernel has Landlock, they open no files but those of this process's temporary folder, and no connections.
 
 If a worker exceeds a limit, or crashes in a decoder, it is killed and replaced, and the file is refused. If something
 else kills the worker, the call is repeated. Workers stay alive between calls, so a normal call costs one round trip
@@ -16,6 +16,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import weakref
@@ -51,7 +52,10 @@ SIGTERM."""
 RESIDENT_BYTES: Final = 300_000_000
 """Memory from which a worker is replaced after its call."""
 
-NOT_EXAMINED: Final = "The file cannot be examined: it is damaged, or takes too much time or memory."
+NOT_EXAMINED: Final = (
+    f"The file cannot be examined: it is damaged, or takes more than {CPU_SECONDS} s of processor time, {WALL_SECONDS:.0f} s in all or "
+    f"{MEMORY_BYTES / 1e9:g} GB of memory. Save it anew, or make it smaller."
+)
 _log = logs.logger(__name__)
 
 Arguments = TypeVarTuple("Arguments")
@@ -71,10 +75,12 @@ class Exhausted(BadRequest):
 
 class Sandbox:
     """Pool of warm worker processes. A process needs only one pool. `close` ends the workers, and so does garbage
-    collection."""
+    collection. `is_confined`: the workers open temporary files of this process only."""
 
-    def __init__(self, cpu_seconds: int = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES) -> None:
-        self._limits = (cpu_seconds, memory_bytes)
+    def __init__(
+        self, cpu_seconds: int = CPU_SECONDS, memory_bytes: int = MEMORY_BYTES, *, is_confined: bool = True
+    ) -> None:
+        self._limits, self._is_confined = (cpu_seconds, memory_bytes), is_confined
         self._threads = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="sandbox")
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
@@ -144,7 +150,7 @@ class Sandbox:
         with self._lock:
             worker = self._idle.pop() if self._idle else None
         if worker is None or not worker.living():
-            worker = _Worker(*self._limits)
+            worker = _Worker(*self._limits, tempfile.gettempdir() if self._is_confined else None)
         with self._lock:
             self._all.add(worker)
         try:
@@ -168,14 +174,15 @@ def _end(workers: set[_Worker]) -> None:
 class _Worker:
     """A process of `farm_core.sandbox_worker`. Each request and each answer is a line of JSON."""
 
-    def __init__(self, cpu_seconds: int, memory_bytes: int) -> None:
+    def __init__(self, cpu_seconds: int, memory_bytes: int, folder: str | None) -> None:
         command = [sys.executable, "-P", "-m", "farm_core.sandbox_worker", str(cpu_seconds), str(memory_bytes)]
+        own = {} if folder is None else {"TMPDIR": folder}
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command,
+            command if folder is None else [*command, folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment_of_children(),
+            env=environment_of_children() | own,
         )
         self.grown = False
         self.was_killed = False

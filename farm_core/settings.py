@@ -276,7 +276,7 @@ class Settings(BaseSettings):
     )
     drawing_sandbox: bool = Field(
         True,
-        description="Block files and connections that drawing does not need, where the kernel supports it.",
+        description="Block files and connections that drawing and the inspection of uploads do not need, where the kernel supports it.",
     )
     otel_exporter_otlp_endpoint: WebAddress | None = Field(
         None,

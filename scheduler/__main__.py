@@ -24,6 +24,7 @@ from farm_core.net.fetch import Guard
 from farm_core.net.resolver import patient_resolver
 from farm_core.progress.changes import ChangePublisher
 from farm_core.progress.reader import ProgressReader
+from farm_core.sandbox import Sandbox
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings, settings
 from farm_core.stills.exchange import StillExchange
@@ -116,6 +117,7 @@ def dependencies_of(chosen: Settings, scratch: Path) -> Dependencies:
         clock=FollowingClock(),
         settings=chosen,
         scratch=scratch,
+        sandbox=Sandbox(is_confined=chosen.drawing_sandbox),
         progress=ProgressReader(client, database),
         changes=ChangePublisher(client),
         stills=None if chosen.redis_url is None else StillExchange(chosen.redis_url),

@@ -14,8 +14,8 @@ import numpy as np
 
 from cluster.diagnosis.finding import Finding, Grade
 from cluster.local.machine import Machine, TooFewThreads, TooLittleMemory, this_machine, worker_count
-from cluster.worker import landlock
 from cluster.worker.egl_devices import device_index, egl_devices
+from farm_core import landlock
 from farm_core.settings import Settings
 from gpu_renderer.backends.gl.readback import ReadbackRing
 from gpu_renderer.content.text.families import without_font
@@ -216,15 +216,20 @@ def workers_findings(gpus: int, cores: int, settings: Settings) -> Iterator[Find
 
 
 def _sandbox(settings: Settings) -> Finding:
-    """Report if the kernel can restrict render threads to the files and connections that they need."""
+    """Report if the kernel can restrict render threads and inspections of uploads to the files and connections that they need."""
     abi = landlock.version()
     if not settings.drawing_sandbox:
         return Finding("sandbox", "poor", "off, as DRAWING_SANDBOX says")
     if abi == 0:
         remedy = "Use Linux 5.13 or newer, with landlock among the modules of the kernel parameter lsm=."
-        return Finding("sandbox", "poor", "the kernel has no Landlock: render threads can open any file", remedy)
+        return Finding(
+            "sandbox",
+            "poor",
+            "the kernel has no Landlock: render threads and inspections of uploads can open any file",
+            remedy,
+        )
     network = "files and TCP ports" if abi >= landlock.NETWORK_ABI else "files; ports from Linux 6.7 on"
-    return Finding("sandbox", "good", f"Landlock {abi} limits render threads: {network}")
+    return Finding("sandbox", "good", f"Landlock {abi} limits render threads and inspections of uploads: {network}")
 
 
 def _fonts(settings: Settings) -> Iterator[Finding]:

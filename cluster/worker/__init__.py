@@ -6,6 +6,6 @@
   `segment_maker.py` (behind `segment_maker_port.py`) or an assembly with `assembly.py`; `failures.py` says what became of it.
   `still_file.py` encodes a still.
 - Storage: `media_cache.py` holds documents and media on the worker's disk.
-- Limits: `render_sandbox.py` (with `landlock.py`), `memory_watch.py` and `sound_watch.py`.
+- Limits: `render_sandbox.py` (with `farm_core/landlock.py`), `memory_watch.py` and `sound_watch.py`.
 - GPU: `egl_devices.py` finds the device that Ray assigned.
 """

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from cluster.worker import landlock
-from cluster.worker.landlock import Policy, SandboxUnavailable
+from farm_core import landlock
+from farm_core.landlock import Policy, SandboxUnavailable
 from farm_core.settings import ENV_FILE, ROOT, Settings
 from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import fonts_folder

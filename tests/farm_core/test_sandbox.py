@@ -6,13 +6,18 @@ import errno
 import gc
 import os
 import signal
+import socket
+import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
+from farm_core import landlock
 from farm_core.sandbox import CALLS_MAX, RESIDENT_BYTES, Exhausted, Sandbox
+from farm_core.settings import ROOT
 
 
 def test_a_worker_is_used_again_though_its_parent_holds_more_than_a_worker_may() -> None:
@@ -72,10 +77,46 @@ def written_to(path: str) -> None:
 
 
 def test_a_file_is_not_refused_because_the_disk_is_full() -> None:
-    sandbox = Sandbox()
+    sandbox = Sandbox(is_confined=False)
     try:
         with pytest.raises(OSError, match="No space left") as raised:
             sandbox.call_now(written_to, "/dev/full")
     finally:
         sandbox.close()
     assert raised.value.errno == errno.ENOSPC
+
+
+def reached(path: str, port: int) -> list[str]:
+    """For the sandbox: return what can be reached of a file, a new file beside it, and a port of this machine."""
+    found = []
+    with suppress(PermissionError):
+        found += [Path(path).read_text()]
+    with suppress(PermissionError):
+        Path(path).with_suffix(".new").write_text("changed")
+        found += ["changed"]
+    with suppress(PermissionError), socket.create_connection(("127.0.0.1", port)):
+        found += ["connected"]
+    return found
+
+
+@pytest.mark.skipif(landlock.version() < landlock.NETWORK_ABI, reason="the kernel's Landlock knows no ports")
+@pytest.mark.parametrize("is_confined", [True, False])
+def test_a_library_that_a_file_controls_reaches_no_other_file_and_no_connection(
+    tmp_path: Path, is_confined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    for folder in (tmp_path, own):
+        (folder / "file").write_text("text")
+    monkeypatch.setattr(tempfile, "tempdir", str(own))
+    sandbox = Sandbox(is_confined=is_confined)
+    everything = ["text", "changed", "connected"]
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            assert sandbox.call_now(reached, str(tmp_path / "file"), port) == ([] if is_confined else everything)
+            assert sandbox.call_now(reached, str(own / "file"), port) == everything[: 2 if is_confined else 3]
+            if is_confined:  # a checkout holds `.env` beside it
+                assert sandbox.call_now(reached, str(ROOT / "pyproject.toml"), port) == []
+    finally:
+        sandbox.close()

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from cluster.worker import landlock, render_sandbox
+from cluster.worker import render_sandbox
 from cluster.worker.render_thread import RenderThread
 from cluster.worker.segment_maker import SessionSegmentMaker
 from cluster.worker.task_runner import TaskRunner
+from farm_core import landlock
 from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
