@@ -18,7 +18,7 @@ from motion.schema.nodes import nodes, repeated
 from motion.schema.paints import paint
 from motion.schema.timelines import timelines
 from motion.snapshot import ColorManagement, LinearGradient, RadialGradient
-from motion.stored import Document, Record, flag, number, record, strings, text
+from motion.stored import Document, Record, flag, number, one_of, record, strings
 
 REPEATED_MAX = 20
 """Layers without an id of their own that warnings name."""
@@ -93,15 +93,8 @@ def _count(stored: Record, key: str, default: float, largest: float) -> int:
 
 
 def _color_management(stored: Record) -> ColorManagement:
-    display = text(stored, "displayTransform")
     return ColorManagement(
-        working_space="aces-cg" if stored.get("workingSpace") == "aces-cg" else "srgb-linear",
-        display_transform="aces"
-        if display == "aces"
-        else "pq"
-        if display == "pq"
-        else "hlg"
-        if display == "hlg"
-        else "srgb",
+        working_space=one_of(stored, "workingSpace", "srgb-linear", "aces-cg"),
+        display_transform=one_of(stored, "displayTransform", "srgb", "aces", "pq", "hlg"),
         bit_depth=32 if stored.get("bitDepth") == 32 else 16,
     )

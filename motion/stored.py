@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Union
+from typing import TypeVar, Union
 
 from motion.errors import BundleUnreadable
 
@@ -20,6 +20,7 @@ VALUES_MAX = 2_000_000
 """Members of all objects and arrays of a document."""
 NAME_CHARACTERS_MAX = 500
 """Most characters of a layer's or composition's name. Warnings, errors and labels of inputs repeat it."""
+Word = TypeVar("Word", bound=str)
 _HOLDERS = (dict, list)
 LARGEST = 1e9
 """Numbers are clamped to +-1e9: far outside any picture, and safe in arithmetic."""
@@ -71,6 +72,12 @@ def text_or_none(record: Record, key: str) -> str | None:
     """Return the string under a key, None if it is missing or empty."""
     value = record.get(key)
     return value if isinstance(value, str) and value else None
+
+
+def one_of(record: Record, key: str, default: Word, *others: Word) -> Word:
+    """Return the string under a key if it is one of the words, else the default."""
+    value = record.get(key)
+    return next((word for word in others if word == value), default)
 
 
 def flag(record: Record, key: str, default: bool = False) -> bool:

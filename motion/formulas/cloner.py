@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from motion.formulas import noise
 from motion.formulas.easing import clamp_unit
 from motion.formulas.outline import Point, Polyline, arc_lengths, point_at
-from motion.stored import exact, finite
+from motion.stored import exact, finite, stored_name
 
 CLONES_MAX = 500
 
@@ -221,8 +221,7 @@ def _known(kind: type[Cloner | Step | Randomness | Falloff], stored: object) -> 
     if not isinstance(stored, dict):
         return known
     for entry in fields(kind):
-        first, *rest = entry.name.split("_")
-        value = stored.get(first + "".join(word.capitalize() for word in rest))
+        value = stored.get(stored_name(entry.name))
         number = exact(value) if entry.name == "seed" else finite(value)
         if entry.type == "float" and number is not None:
             known[entry.name] = number

@@ -22,7 +22,7 @@ from motion.schema.paints import primary_stroke
 from motion.schema.parameters import effects, numbers_of_time, parameters, time_effect
 from motion.schema.styles import glass, style_effects
 from motion.snapshot import EffectSnapshot, LinearGradient, Material, RadialGradient, SolidPaint
-from motion.stored import Record, finite, flag, items, number, numbers, record, text, text_or_none
+from motion.stored import Record, finite, flag, items, number, numbers, one_of, record, text, text_or_none
 
 LAST_WINS = (
     "x", "y", "rotation", "opacity", "scaleX", "scaleY", "scale", "width", "height", "cornerRadius", "cornerRadiusTL",
@@ -148,15 +148,11 @@ def _time(node: Node, animation: NodeAnimation) -> LayerTime:
         stretch=min(1000.0, max(1.0, number(stored, "stretch", 100.0))),
         reverse=flag(stored, "reverse"),
         freeze_time=number(stored, "freezeTime", 0.0) if frozen else None,
-        frame_blend=_frame_blend(text(stored, "frameBlend")),
+        frame_blend=one_of(stored, "frameBlend", "none", "mix", "pixelMotion"),
         posterize_fps=rate if rate >= 1.0 else None,
         anchor=animation.first,
         end=animation.last,
     )
-
-
-def _frame_blend(word: str) -> Literal["none", "mix", "pixelMotion"]:
-    return "mix" if word == "mix" else "pixelMotion" if word == "pixelMotion" else "none"
 
 
 def _remapped_by(parent: Layer | None) -> tuple[Layer, ...]:
@@ -188,8 +184,9 @@ def _matte(node: Node) -> MatteReference | None:
     stored = structured(node.fx.get("matte"))
     if stored is None:
         return None
-    mode: Literal["alpha", "luma"] = "luma" if stored["mode"] == "luma" else "alpha"
-    return MatteReference(mode, stored["inverted"] is True, text_or_none(stored, "sourceId"))
+    return MatteReference(
+        one_of(stored, "mode", "alpha", "luma"), stored["inverted"] is True, text_or_none(stored, "sourceId")
+    )
 
 
 def _effects(
@@ -281,8 +278,9 @@ def _echo(node: Node, moving: Mapping[str, Moving]) -> Echo | WideTime | None:
 
 
 def _auto_orient(node: Node) -> Literal["off", "path", "camera"]:
-    stored = node.fx.get("autoOrient")
-    return "path" if stored is True or stored == "path" else "camera" if stored == "camera" else "off"
+    if node.fx.get("autoOrient") is True:
+        return "path"
+    return one_of(node.fx, "autoOrient", "off", "path", "camera")
 
 
 def _corner_pin(

@@ -120,23 +120,13 @@ def repeated(document: Document) -> list[str]:
     return names
 
 
-def subtrees(by_id: Mapping[str, Node], roots: Iterable[str]) -> Iterator[Node]:
-    """Yield each root and all nodes below it, depth first, children in order. Each node is yielded once, so cycles end."""
+def subtrees(by_id: Mapping[str, Node], roots: Iterable[str], *, nested: bool = False) -> Iterator[Node]:
+    """Yield each root and all nodes below it, depth first, children in order. Each node is yielded once, so cycles end.
+
+    `nested`: after a placed composition, also yield the nodes of the composition that it shows.
+    """
     met: set[str] = set()
     pending = list(reversed(list(roots)))
-    while pending:
-        node_id = pending.pop()
-        if node_id in met or node_id not in by_id:
-            continue
-        met.add(node_id)
-        yield by_id[node_id]
-        pending.extend(reversed(by_id[node_id].children))
-
-
-def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[Node]:
-    """Yield each node of the roots' subtrees once, and after a placed composition the nodes of the composition it shows."""
-    met: set[str] = set()
-    pending = list(reversed(root_ids))
     while pending:
         node_id = pending.pop()
         if node_id in met or node_id not in by_id:
@@ -145,7 +135,7 @@ def drawn_with_nested(by_id: dict[str, Node], root_ids: list[str]) -> Iterator[N
         node = by_id[node_id]
         yield node
         pending.extend(reversed(node.children))
-        if node.kind == "comp" and node.composition_reference:
+        if nested and node.kind == "comp" and node.composition_reference:
             pending.append(node.composition_reference)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from motion.snapshot import (
     BrushStroke,
     GradientStop,
@@ -16,7 +14,7 @@ from motion.snapshot import (
     Taper,
     Wave,
 )
-from motion.stored import Record, as_record, number, numbers, record, records, text
+from motion.stored import Record, as_record, number, numbers, one_of, record, records, text
 
 
 def paint(stored: Record) -> Paint | None:
@@ -60,11 +58,11 @@ def stroke(stored: Record) -> Stroke | None:
         paint=_stroke_paint(stored),
         width=width,
         opacity=number(stored, "opacity", 1.0),
-        align=_align(text(stored, "align")),
+        align=one_of(stored, "align", "center", "inside", "outside"),
         dash=tuple(max(0.0, length) for length in numbers(stored, "dash")),
         dash_offset=number(stored, "dashOffset", 0.0),
-        cap=_cap(text(stored, "cap")),
-        join=_join(text(stored, "join")),
+        cap=one_of(stored, "cap", "butt", "round", "square"),
+        join=one_of(stored, "join", "miter", "round", "bevel"),
         taper=_taper(record(stored, "taper")),
         wave=_wave(record(stored, "wave")),
     )
@@ -76,14 +74,13 @@ def brush_strokes(fx: Record) -> tuple[BrushStroke, ...]:
 
 
 def _brush_stroke(stored: Record) -> BrushStroke:
-    mode = text(stored, "mode")
     return BrushStroke(
         points=tuple((number(point, "x", 0.0), number(point, "y", 0.0)) for point in records(stored, "points")),
         color=text(stored, "color", "#ffffff"),
         size=max(0.0, number(stored, "size", 12.0)),
         opacity=number(stored, "opacity", 1.0),
         hardness=number(stored, "hardness", 1.0),
-        mode="erase" if mode == "erase" else "clone" if mode == "clone" else "paint",
+        mode=one_of(stored, "mode", "paint", "erase", "clone"),
         clone_x=number(stored, "cloneOffsetX", 0.0),
         clone_y=number(stored, "cloneOffsetY", 0.0),
     )
@@ -101,18 +98,6 @@ def _opacity_stops(stored: Record) -> tuple[OpacityStop, ...]:
 
 def _stroke_paint(stored: Record) -> Paint:
     return paint(record(stored, "paint")) or SolidPaint(text(stored, "color", "#ffffff"))
-
-
-def _align(word: str) -> Literal["center", "inside", "outside"]:
-    return "inside" if word == "inside" else "outside" if word == "outside" else "center"
-
-
-def _cap(word: str) -> Literal["butt", "round", "square"]:
-    return "round" if word == "round" else "square" if word == "square" else "butt"
-
-
-def _join(word: str) -> Literal["miter", "round", "bevel"]:
-    return "round" if word == "round" else "bevel" if word == "bevel" else "miter"
 
 
 def _taper(stored: Record) -> Taper | None:

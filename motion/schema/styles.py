@@ -126,7 +126,7 @@ def _bevel(stored: Record, settings: CompositionSettings) -> Parameters:
     return (
         ("size", max(1.0, number(stored, "size", 10.0))),
         ("depth", number(stored, "depth", 100.0)),
-        ("direction", _bevel_direction(stored)),
+        ("direction", text(stored, "direction", "up")),
         ("angle", _angle(stored, settings, 135.0)),
         ("altitude", settings.global_light_altitude if bound else number(stored, "altitude", 45.0)),
         ("highlightColor", text(stored, "highlightColor", "#ffffff")),
@@ -134,10 +134,6 @@ def _bevel(stored: Record, settings: CompositionSettings) -> Parameters:
         ("shadowColor", text(stored, "shadowColor", "#000000")),
         ("shadowOpacity", percent(stored, "shadowOpacity", 0.75)),
     )
-
-
-def _bevel_direction(stored: Record) -> ParameterValue:
-    return text(stored, "direction", "up")
 
 
 def _color_overlay(stored: Record, settings: CompositionSettings) -> Parameters:

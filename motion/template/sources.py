@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from motion.schema.compositions import chosen
-from motion.schema.nodes import Node, drawn_with_nested, nodes, root_ids
+from motion.schema.nodes import Node, nodes, root_ids, subtrees
 from motion.shown_sound import show_sound, sound_source
 from motion.stored import (
     Document,
@@ -63,7 +63,7 @@ def media_sources(document: Document, composition_id: str | None = None, *, with
 def layers_of(document: Document, composition_id: str | None) -> list[Node]:
     """Return all layers that the composition and the compositions placed in it can draw. Raises CompositionUnknown."""
     by_id = nodes(document)
-    return list(drawn_with_nested(by_id, root_ids(by_id, chosen(document, composition_id).id)))
+    return list(subtrees(by_id, root_ids(by_id, chosen(document, composition_id).id), nested=True))
 
 
 def shows_source(layer: Node) -> bool:
