@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from motion.arrays import Doubles
+
 SEGMENTS_MIN: Final = 500
 """Below this many segments, their crossings cost too little to count."""
 SAMPLES_MIN: Final = 200
@@ -18,7 +20,7 @@ _PAIRS_PER_SAMPLE: Final = 5_000
 """Small outlines cost less to draw than a large sample of their segments."""
 
 
-def estimated_crossings(segments: NDArray[np.float64]) -> int:
+def estimated_crossings(segments: Doubles) -> int:
     """Estimate the number of crossing pairs of segments: their share of a sample, times the number of pairs.
 
     `segments`: start and end of each, shape (segments, 2, 2). 0 below SEGMENTS_MIN. The sample depends on the number of segments
@@ -37,13 +39,13 @@ def estimated_crossings(segments: NDArray[np.float64]) -> int:
     return round(share * pairs)
 
 
-def _separates(lines: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _separates(lines: Doubles, others: Doubles) -> NDArray[np.bool_]:
     """Return True for each line through a segment that has the two ends of the other segment on different sides."""
     return _side(lines, others[:, 0]) * _side(lines, others[:, 1]) < 0
 
 
-def _side(lines: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _side(lines: Doubles, points: Doubles) -> Doubles:
     """Return 1 for points on the right of the line from start to end as seen on the screen, -1 on the left, 0 on it."""
     along, toward = lines[:, 1] - lines[:, 0], points - lines[:, 0]
-    sides: NDArray[np.float64] = np.sign(along[:, 0] * toward[:, 1] - along[:, 1] * toward[:, 0])
+    sides: Doubles = np.sign(along[:, 0] * toward[:, 1] - along[:, 1] * toward[:, 0])
     return sides

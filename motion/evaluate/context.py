@@ -5,6 +5,7 @@ An `EvaluationContext` caches its results, because parents, mattes and expressio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -113,6 +114,14 @@ class Values:
         """Return the property's animated value, or None if it is not animated."""
         moving = self._moving.get(path)
         return None if moving is None else self._sampled(path, moving)
+
+    def moving_of(self, paths: Mapping[str, str]) -> dict[str, float]:
+        """Return the values of the animated properties among `paths`, by their keys in it."""
+        return {key: value for key, path in paths.items() if (value := self.moving(path)) is not None}
+
+    def moving_below(self, *prefixes: str) -> dict[str, float]:
+        """Return the values of the animated properties whose paths begin with one of the prefixes, by path."""
+        return self.moving_of({path: path for path in self._moving if path.startswith(prefixes)})
 
     def moves_any(self, paths: frozenset[str]) -> bool:
         """Return True if one of the properties is animated."""

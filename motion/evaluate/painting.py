@@ -77,14 +77,14 @@ def _moving_stroke(stroke: Stroke, values: Values) -> Stroke:
 
 
 def _taper(taper: Taper | None, values: Values) -> Taper | None:
-    moved = {field: value for field, path in TAPER_PATHS.items() if (value := values.moving(path)) is not None}
+    moved = values.moving_of(TAPER_PATHS)
     if not moved:
         return taper
     return replace(taper or Taper(), **{field: min(1.0, max(0.0, value)) for field, value in moved.items()})
 
 
 def _wave(wave: Wave | None, values: Values) -> Wave | None:
-    moved = {field: value for field, path in WAVE_PATHS.items() if (value := values.moving(path)) is not None}
+    moved = values.moving_of(WAVE_PATHS)
     if not moved:
         return wave
     changed = replace(wave or Wave(0.0, 0.0, 0.0), **moved)

@@ -120,7 +120,7 @@ def _operators(content: ShapeContent, values: Values) -> tuple[PathOperator, ...
     sampled = []
     for operator in content.operators:
         prefix = f"pathop.{operator.id}."
-        paths = [path for path in values.layer.moving if path.startswith(prefix)]
-        moved = {path.removeprefix(prefix): value for path in paths if (value := values.moving(path)) is not None}
-        sampled.append(path_ops.animate(operator, moved))
+        moved = values.moving_below(prefix)
+        by_name = {path.removeprefix(prefix): value for path, value in moved.items()}
+        sampled.append(path_ops.animate(operator, by_name))
     return tuple(sampled)

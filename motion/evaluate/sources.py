@@ -49,8 +49,7 @@ def source(context: EvaluationContext, layer: Layer, values: Values) -> Source:
 def rig_mesh(context: EvaluationContext, rig: Rig, values: Values) -> Mesh | None:
     """Return the layer's rig at the time of its content (animation.md 8)."""
     layer, shown = values.layer, content_values(context, values)
-    paths = [path for path in layer.moving if path.startswith(RIG_PATHS)]
-    moved = {path: value for path in paths if (value := shown.moving(path)) is not None}
+    moved = shown.moving_below(*RIG_PATHS)
     pin_positions = {path: shown.data(path) for path in layer.data if path.startswith("puppet.")}
     values.add_reads_of(shown)
     return mesh(rig, *box(values), moved, pin_positions)
@@ -66,9 +65,8 @@ def _posing_cost(content: TextContent) -> int:
 def _particles(content: ParticleContent, values: Values, time_seconds: float) -> ParticleSource:
     """Return the field at the composition's time: clips, stretching and remaps do not reach it (layers.md 12.2)."""
     values.count_time_as_read()
-    paths = [path for path in values.layer.moving if path.startswith("particle.")]
-    moved = {path.removeprefix("particle."): value for path in paths if (value := values.moving(path)) is not None}
-    field = animate(content.field, moved)
+    moved = values.moving_below("particle.")
+    field = animate(content.field, {path.removeprefix("particle."): value for path, value in moved.items()})
     width, height = box(values)
     shape_name = cast(ParticleShape, field.shape if field.shape in {"square", "line", "star"} else "circle")
     shown = particles(field, width, height, max(0.0, time_seconds))

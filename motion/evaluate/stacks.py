@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from motion.evaluate import audio_analysis
@@ -11,23 +11,13 @@ from motion.formulas import css_color
 from motion.model.layer import Effect
 from motion.shown_sound import SPECTRUM
 from motion.snapshot import EffectSnapshot, Glass
+from motion.stored import stored_name
 
-GLASS_COLORS = {"tintColor": "tint_color", "rimColor": "rim_color"}
-GLASS_NUMBERS = {
-    "blur": "blur",
-    "saturation": "saturation",
-    "tintOpacity": "tint_opacity",
-    "refraction": "refraction",
-    "edgeWidth": "edge_width",
-    "chromaticAberration": "chromatic_aberration",
-    "rimOpacity": "rim_opacity",
-    "rimWidth": "rim_width",
-    "rimAngle": "rim_angle",
-    "specularAngle": "specular_angle",
-    "specularIntensity": "specular_intensity",
-    "specularFalloff": "specular_falloff",
-    "grain": "grain",
-}
+GLASS_NUMBERS, GLASS_COLORS = (
+    {field.name: f"glass.{stored_name(field.name)}" for field in fields(Glass) if field.type == kind}
+    for kind in ("float", "str")
+)
+"""Property paths of the glass style's numbers and colours, by field."""
 
 
 def effects(context: EvaluationContext, stack: tuple[Effect, ...], values: Values) -> tuple[EffectSnapshot, ...]:
@@ -39,11 +29,9 @@ def glass(stored: Glass | None, values: Values) -> Glass | None:
     """Return the glass style with its moving members sampled."""
     if stored is None or not any(path.startswith("glass.") for path in values.layer.moving):
         return stored
-    moved: dict[str, Any] = {
-        field: value for key, field in GLASS_NUMBERS.items() if (value := values.moving(f"glass.{key}")) is not None
-    }
-    for key, field in GLASS_COLORS.items():
-        moved[field] = mixed_channels(getattr(stored, field), values, f"glass.{key}")
+    moved: dict[str, Any] = values.moving_of(GLASS_NUMBERS)
+    for field, path in GLASS_COLORS.items():
+        moved[field] = mixed_channels(getattr(stored, field), values, path)
     return replace(stored, **moved)
 
 

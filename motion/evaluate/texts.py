@@ -48,14 +48,12 @@ def _poses(content: TextContent, measured: str, values: Values) -> tuple[GlyphPo
     """Return the animated pose of each code point. Animators divide the static content (Q13)."""
     if not any(animator.is_enabled for animator in content.animators):
         return ()
-    paths = [path for path in values.layer.moving if path.startswith("ta.")]
-    sampled = {path: value for path in paths if (value := values.moving(path)) is not None}
     restless = any(
         isinstance(selector, WigglySelector | ExpressionSelector)
         for each in content.animators
         for selector in each.selectors
     )
-    return glyph_poses(content.animators, measured, values.time if restless else 0.0, sampled)
+    return glyph_poses(content.animators, measured, values.time if restless else 0.0, values.moving_below("ta."))
 
 
 def _style(style: TextStyle, values: Values) -> TextStyle:

@@ -14,7 +14,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from motion.formulas import outline
+from motion.arrays import Doubles
+from motion.formulas import affine, outline
+from motion.formulas.affine import Affine
 from motion.formulas.outline import Point, Polyline
 from motion.snapshot import Run
 
@@ -28,10 +30,7 @@ SIZE_MIN_PX = 1e-9
 Operation = Literal["union", "subtract", "intersect", "exclude"]
 Ring = tuple[Point, ...]
 Rings = tuple[Ring, ...]
-Affine = tuple[float, float, float, float, float, float]
-"""(a, b, c, d, e, f): x' = a x + c y + e, y' = b x + d y + f."""
 
-_Array = npt.NDArray[np.float64]
 _OPERATIONS: Mapping[str, Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.bool_]]] = {
     "union": lambda inside: np.logical_or.reduce(inside, axis=0),
     "intersect": lambda inside: np.logical_and.reduce(inside, axis=0),
@@ -63,8 +62,7 @@ def operand(
         rings = [outline.flatten(run, 8) for run in runs if run.closed]
     if not rings or (primitive == "path" and len(rings) < len(runs)):
         return None
-    a, b, c, d, e, f = world
-    return tuple(tuple((a * x + c * y + e, b * x + d * y + f) for x, y in ring) for ring in rings)
+    return tuple(tuple(affine.applied(world, x, y) for x, y in ring) for ring in rings)
 
 
 def combine(operation: Operation, operands: Sequence[Rings]) -> CombinedOutline | None:
@@ -112,13 +110,13 @@ def _result_rings(operation: Operation, operands: Sequence[Rings]) -> list[Ring]
     return _trace(kept)
 
 
-def _segments(rings: Rings) -> _Array:
+def _segments(rings: Rings) -> Doubles:
     """Return the edges of closed rings, shape (edges, 2, 2)."""
     edges = [(a, b) for ring in rings for a, b in pairwise((*ring, ring[0])) if a != b]
     return np.array(edges, dtype=np.float64).reshape(-1, 2, 2)
 
 
-def _pieces(segments: _Array, tolerance: float) -> list[tuple[Point, Point]]:
+def _pieces(segments: Doubles, tolerance: float) -> list[tuple[Point, Point]]:
     """Return the edges cut where they cross or touch, each piece once, whatever its direction."""
     pieces: dict[tuple[Point, Point], None] = {}
     places: dict[tuple[int, int], Point] = {}
@@ -135,7 +133,7 @@ def _place(point: Point, tolerance: float, places: dict[tuple[int, int], Point])
     return places.setdefault((round(point[0] / tolerance), round(point[1] / tolerance)), point)
 
 
-def _cuts(segments: _Array, tolerance: float) -> list[_Array]:
+def _cuts(segments: Doubles, tolerance: float) -> list[Doubles]:
     """Return the points of every edge where other edges cross it or end on it."""
     starts, along = segments[:, 0], segments[:, 1] - segments[:, 0]
     lengths = np.linalg.norm(along, axis=1)
@@ -148,17 +146,23 @@ def _cuts(segments: _Array, tolerance: float) -> list[_Array]:
     return cuts
 
 
-def _on_edge(vertices: _Array, start: _Array, direction: _Array, length: float, tolerance: float) -> _Array:
+def _on_edge(vertices: Doubles, start: Doubles, direction: Doubles, length: float, tolerance: float) -> Doubles:
     offsets = vertices - start
     at = offsets @ direction / length
     away = np.abs(offsets[:, 0] * direction[1] - offsets[:, 1] * direction[0]) / length
-    touching: _Array = vertices[(away <= tolerance) & (at > tolerance) & (at < length - tolerance)]
+    touching: Doubles = vertices[(away <= tolerance) & (at > tolerance) & (at < length - tolerance)]
     return touching
 
 
 def _crossings(
-    start: _Array, direction: _Array, length: float, starts: _Array, along: _Array, lengths: _Array, tolerance: float
-) -> _Array:
+    start: Doubles,
+    direction: Doubles,
+    length: float,
+    starts: Doubles,
+    along: Doubles,
+    lengths: Doubles,
+    tolerance: float,
+) -> Doubles:
     """Return the points at which the edge properly crosses others. Touching ends are found as vertices on an edge."""
     cross = direction[0] * along[:, 1] - direction[1] * along[:, 0]
     apart = np.abs(cross) > 1e-12 * length * lengths
@@ -168,11 +172,11 @@ def _crossings(
     v = (offsets[:, 0] * direction[1] - offsets[:, 1] * direction[0]) / safe
     near_u, near_v = tolerance / length, tolerance / lengths
     inside = apart & (u > near_u) & (u < 1.0 - near_u) & (v > near_v) & (v < 1.0 - near_v)
-    crossings: _Array = start + u[inside, None] * direction
+    crossings: Doubles = start + u[inside, None] * direction
     return crossings
 
 
-def _ordered(segment: _Array, cuts: _Array) -> list[Point]:
+def _ordered(segment: Doubles, cuts: Doubles) -> list[Point]:
     """Return the points of the edge in order: its start, its cuts, its end."""
     along = segment[1] - segment[0]
     at = cuts @ along - segment[0] @ along
@@ -180,7 +184,7 @@ def _ordered(segment: _Array, cuts: _Array) -> list[Point]:
     return [(float(x), float(y)) for x, y in stops]
 
 
-def _winding(points: _Array, rings: Rings) -> npt.NDArray[np.int64]:
+def _winding(points: Doubles, rings: Rings) -> npt.NDArray[np.int64]:
     """Return the winding number of the rings about every point."""
     x, y = points[:, 0], points[:, 1]
     winding = np.zeros(len(points), dtype=np.int64)

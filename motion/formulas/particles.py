@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from motion.arrays import Doubles
 from motion.formulas import css_color, noise
 from motion.formulas.easing import clamp_unit
 from motion.snapshot import Particle
@@ -23,16 +23,15 @@ TRAIL_MAX = 64
 BIRTHS_MAX = 2.0**53
 """Above this number, floats cannot distinguish particles."""
 
-_Array = npt.NDArray[np.float64]
 _COLOR_NAMES = ("colorStart", "colorEnd")
 
 
 class _Trail(NamedTuple):
     """Particles at one age each: their numbers, seconds, share of their lives, and how strongly they show, 0..1."""
 
-    born: _Array
-    age: _Array
-    share: _Array
+    born: Doubles
+    age: Doubles
+    share: Doubles
     strength: float
 
 
@@ -149,7 +148,7 @@ def _poses(config: ParticleField, trail: _Trail, width: float, height: float) ->
     )
 
 
-def _alive(config: ParticleField, time: float) -> _Array:
+def _alive(config: ParticleField, time: float) -> Doubles:
     """Return the numbers of particles that can be alive. If there are too many, return the newest."""
     if config.birth_rate <= 0.0 or not abs(time * config.birth_rate) < BIRTHS_MAX:
         return np.zeros(0)
@@ -160,17 +159,17 @@ def _alive(config: ParticleField, time: float) -> _Array:
     return np.arange(math.ceil(first), last + 1, dtype=np.float64)
 
 
-def _signed(config: ParticleField, born: _Array, salt: int) -> _Array:
+def _signed(config: ParticleField, born: Doubles, salt: int) -> Doubles:
     return 2.0 * noise.clone_hashes(born, salt, config.seed) - 1.0
 
 
-def _velocities(config: ParticleField, born: _Array) -> tuple[_Array, _Array]:
+def _velocities(config: ParticleField, born: Doubles) -> tuple[Doubles, Doubles]:
     speed = config.speed * (1.0 + config.speed_random * _signed(config, born, 2))
     angle = np.radians(config.direction + config.spread * (noise.clone_hashes(born, 3, config.seed) - 0.5))
     return speed * np.cos(angle), speed * np.sin(angle)
 
 
-def _origins(config: ParticleField, born: _Array, width: float, height: float) -> tuple[_Array, _Array]:
+def _origins(config: ParticleField, born: Doubles, width: float, height: float) -> tuple[Doubles, Doubles]:
     if config.emitter_type not in {"box", "circle"}:
         return np.zeros_like(born), np.zeros_like(born)
     a, b = noise.clone_hashes(born, 4, config.seed), noise.clone_hashes(born, 5, config.seed)
@@ -180,7 +179,7 @@ def _origins(config: ParticleField, born: _Array, width: float, height: float) -
     return np.cos(math.tau * a) * radius, np.sin(math.tau * a) * radius
 
 
-def _colors(config: ParticleField, share: _Array) -> list[str]:
+def _colors(config: ParticleField, share: Doubles) -> list[str]:
     start, end = (np.array(css_color.parse(c)[:3]) for c in (config.color_start, config.color_end))
     channels = np.floor(start + (end - start) * np.clip(share, 0.0, 1.0)[:, None] + 0.5).astype(np.int64)
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in channels.tolist()]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
+
+from motion.arrays import Doubles
 
 WINDOW: Final = 1024
 """Samples of a spectrum."""
 
 
-def magnitudes(samples: npt.NDArray[np.float64]) -> list[float]:
+def magnitudes(samples: Doubles) -> list[float]:
     """Return the magnitudes of `WINDOW` samples under a Hann window at `WINDOW` / 2 frequencies, not divided by `WINDOW`.
 
     They are evenly spaced, from 0 Hz up to half of the sample rate.
