@@ -20,6 +20,12 @@ def slow(pytestconfig: pytest.Config) -> bool:
     return bool(pytestconfig.getoption("--slow"))
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Return the event loop of tests that are coroutines. Each test has a new one."""
+    return "asyncio"
+
+
 @pytest.fixture
 def golden_update(pytestconfig: pytest.Config) -> bool:
     """Return True if the pictures of tests/golden are updated."""

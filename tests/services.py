@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from tests.patience import HANG_SECONDS
 
 if TYPE_CHECKING:
     from cluster.embedded import postgres, valkey
+    from farm_core.db.database import Database
     from tests.s3_server import S3Server
 
 _numbers = itertools.count(1)
@@ -60,6 +61,16 @@ def shared_database_url(postgres_server: postgres.EmbeddedPostgres, migrated_tem
 def database_url(postgres_server: postgres.EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
     """Return a database with the farm's tables for this test only."""
     yield from _database(postgres_server, migrated_template)
+
+
+@pytest.fixture
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """Return the engine of a database for this test only."""
+    from farm_core.db.database import Database
+
+    found = Database(database_url)
+    yield found
+    await found.close()
 
 
 def _database(server: postgres.EmbeddedPostgres, template: str) -> Iterator[str]:

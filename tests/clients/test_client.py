@@ -227,7 +227,7 @@ def test_a_download_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
 
 
-def test_the_asynchronous_client_tries_a_download_again(tmp_path: Path) -> None:
+async def test_the_asynchronous_client_tries_a_download_again(tmp_path: Path) -> None:
     class Answers(httpx.AsyncBaseTransport):
         lost = True
 
@@ -239,25 +239,19 @@ def test_the_asynchronous_client_tries_a_download_again(tmp_path: Path) -> None:
             content, self.lost = (broken_off() if self.lost else b"video"), False
             return httpx.Response(200, content=content)
 
-    async def run() -> None:
-        async with AsyncFarmClient("http://farm", transport=Answers()) as farm:
-            assert (await farm.download("job_1", tmp_path / "a.mp4")).read_bytes() == b"video"
-
-    asyncio.run(run())
+    async with AsyncFarmClient("http://farm", transport=Answers()) as farm:
+        assert (await farm.download("job_1", tmp_path / "a.mp4")).read_bytes() == b"video"
 
 
-def test_the_asynchronous_client_does_the_same(ada: Someone) -> None:
-    async def run() -> None:
-        token = ada.headers["Authorization"].removeprefix("Bearer ")
-        async with AsyncFarmClient(ada.world.origin, token=token) as farm:
-            template = text_template(ada)
-            job = await farm.render(template, {"headline": "Hi"})
-            assert [one.job_id async for one in farm.renders()] == [job.job_id]
-            assert (await farm.cancel(job.job_id)).status == "cancelled"
-            with pytest.raises(RenderFailed):
-                await farm.wait(job.job_id)
-
-    asyncio.run(run())
+async def test_the_asynchronous_client_does_the_same(ada: Someone) -> None:
+    token = ada.headers["Authorization"].removeprefix("Bearer ")
+    async with AsyncFarmClient(ada.world.origin, token=token) as farm:
+        template = text_template(ada)
+        job = await farm.render(template, {"headline": "Hi"})
+        assert [one.job_id async for one in farm.renders()] == [job.job_id]
+        assert (await farm.cancel(job.job_id)).status == "cancelled"
+        with pytest.raises(RenderFailed):
+            await farm.wait(job.job_id)
 
 
 def test_an_agent_lists_previews_validates_and_renders(ada: Someone, tmp_path: Path) -> None:

@@ -103,20 +103,17 @@ def test_keys_are_made_listed_and_revoked(own_world: World) -> None:
 
 
 @pytest.mark.service
-def test_presets_are_published_listed_and_deleted(own_world: World) -> None:
-    async def run() -> None:
-        token = own_world.account().headers["Authorization"].removeprefix("Bearer ")
-        async with AsyncFarmClient(own_world.origin, token=token) as farm:
-            await farm.publish_preset("Bounce", {"tracks": []})
-            second = await farm.publish_preset("Bounce", {"tracks": [1]})
-            assert (second.version, second.animation_data) == (2, {"tracks": [1]})
-            listed: list[Preset] = [one async for one in farm.presets()]
-            assert [(one.id, one.name, one.animation_data) for one in listed] == [(second.id, "Bounce", None)]
-            assert (await farm.preset(second.id)) == second
-            await farm.delete_preset(second.id)
-            assert [one async for one in farm.presets()] == []
-
-    asyncio.run(run())
+async def test_presets_are_published_listed_and_deleted(own_world: World) -> None:
+    token = own_world.account().headers["Authorization"].removeprefix("Bearer ")
+    async with AsyncFarmClient(own_world.origin, token=token) as farm:
+        await farm.publish_preset("Bounce", {"tracks": []})
+        second = await farm.publish_preset("Bounce", {"tracks": [1]})
+        assert (second.version, second.animation_data) == (2, {"tracks": [1]})
+        listed: list[Preset] = [one async for one in farm.presets()]
+        assert [(one.id, one.name, one.animation_data) for one in listed] == [(second.id, "Bounce", None)]
+        assert (await farm.preset(second.id)) == second
+        await farm.delete_preset(second.id)
+        assert [one async for one in farm.presets()] == []
 
 
 @pytest.mark.service

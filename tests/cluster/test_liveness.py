@@ -47,16 +47,13 @@ def test_an_answer_ends_the_silence() -> None:
     assert not asyncio.run(liveness.is_gone())
 
 
-def test_a_cluster_is_waited_for_until_it_accepts_connections() -> None:
-    async def story() -> None:
-        port = free_port()
-        waiting = asyncio.create_task(wait_until_reachable(f"127.0.0.1:{port}", 60))
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port):
-            await waiting
-
-    asyncio.run(story())
+async def test_a_cluster_is_waited_for_until_it_accepts_connections() -> None:
+    port = free_port()
+    waiting = asyncio.create_task(wait_until_reachable(f"127.0.0.1:{port}", 60))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    async with await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", port):
+        await waiting
 
 
 def test_a_cluster_that_never_accepts_connections_is_waited_for_no_longer_than_wanted() -> None:

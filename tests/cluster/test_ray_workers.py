@@ -37,29 +37,26 @@ class Cluster:
         return SimpleNamespace(describe=SimpleNamespace(remote=answer), report=SimpleNamespace(remote=report))
 
 
-def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "ANSWER_SECONDS", 2 * HANG_SECONDS)
 
-    async def story() -> None:
-        gone = asyncio.Event()
-        workers = RayWorkers(Settings(workers=2), cast(RayCluster, Cluster()), ReportQueue(), gone)
-        await workers.start()
-        try:
-            async with asyncio.timeout(HANG_SECONDS):
-                while len(list(workers)) < 2:  # noqa: ASYNC110 - nothing tells of it
+    gone = asyncio.Event()
+    workers = RayWorkers(Settings(workers=2), cast(RayCluster, Cluster()), ReportQueue(), gone)
+    await workers.start()
+    try:
+        async with asyncio.timeout(HANG_SECONDS):
+            while len(list(workers)) < 2:  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0.01)
+        silent, prompt = sorted(workers, key=lambda worker: worker.slot.name)
+        began = silent.state.answered_at
+        async with asyncio.timeout(HANG_SECONDS):
+            for _ in range(3):
+                answered_at = prompt.state.answered_at
+                while prompt.state.answered_at == answered_at:  # noqa: ASYNC110 - as above
                     await asyncio.sleep(0.01)
-            silent, prompt = sorted(workers, key=lambda worker: worker.slot.name)
-            began = silent.state.answered_at
-            async with asyncio.timeout(HANG_SECONDS):
-                for _ in range(3):
-                    answered_at = prompt.state.answered_at
-                    while prompt.state.answered_at == answered_at:  # noqa: ASYNC110 - as above
-                        await asyncio.sleep(0.01)
-            assert silent.state.answered_at == began
-        finally:
-            await workers.close()
-
-    asyncio.run(story())
+        assert silent.state.answered_at == began
+    finally:
+        await workers.close()
 
 
 class ShortOfMemory(Cluster):
@@ -83,16 +80,13 @@ class ShortOfMemory(Cluster):
         return SimpleNamespace(describe=SimpleNamespace(remote=describe), report=SimpleNamespace(remote=report))
 
 
-def test_an_actor_that_ray_ends_for_its_memory_is_replaced() -> None:
-    async def story() -> None:
-        cluster = ShortOfMemory()
-        workers = RayWorkers(Settings(workers=1), cast(RayCluster, cluster), ReportQueue(), asyncio.Event())
-        await workers.start()
-        try:
-            async with asyncio.timeout(HANG_SECONDS):
-                while cluster.started < 2 or not list(workers):  # noqa: ASYNC110 - nothing tells of it
-                    await asyncio.sleep(0.01)
-        finally:
-            await workers.close()
-
-    asyncio.run(story())
+async def test_an_actor_that_ray_ends_for_its_memory_is_replaced() -> None:
+    cluster = ShortOfMemory()
+    workers = RayWorkers(Settings(workers=1), cast(RayCluster, cluster), ReportQueue(), asyncio.Event())
+    await workers.start()
+    try:
+        async with asyncio.timeout(HANG_SECONDS):
+            while cluster.started < 2 or not list(workers):  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0.01)
+    finally:
+        await workers.close()

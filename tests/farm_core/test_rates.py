@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 
 import pytest
@@ -15,28 +14,22 @@ pytestmark = pytest.mark.service
 HOURS = 6 * 3600
 
 
-def test_events_from_before_the_clock_went_back_fill_no_window(redis_url: str) -> None:
-    async def story() -> None:
-        client = redis.connect(redis_url)
-        limiter = RateLimiter(client)
-        ahead = (time.time() + HOURS) * 1000
-        await client.zadd("rate:renders:a", {f"event{n}": ahead + n for n in range(3)})
-        assert [await limiter.wait_seconds("renders:a", 3) for _ in range(3)] == [0, 0, 0]
-        assert 0 < await limiter.wait_seconds("renders:a", 3) <= 60
-        await client.aclose()
-
-    asyncio.run(story())
+async def test_events_from_before_the_clock_went_back_fill_no_window(redis_url: str) -> None:
+    client = redis.connect(redis_url)
+    limiter = RateLimiter(client)
+    ahead = (time.time() + HOURS) * 1000
+    await client.zadd("rate:renders:a", {f"event{n}": ahead + n for n in range(3)})
+    assert [await limiter.wait_seconds("renders:a", 3) for _ in range(3)] == [0, 0, 0]
+    assert 0 < await limiter.wait_seconds("renders:a", 3) <= 60
+    await client.aclose()
 
 
-def test_stills_of_an_account_are_barred_no_longer_than_the_limit(redis_url: str) -> None:
-    async def story() -> None:
-        client, exchange = redis.connect(redis_url), StillExchange(redis_url)
-        for _ in range(STRIKES_MAX):
-            await exchange.strike("a")
-        assert 0 < await exchange.barred_seconds("a") <= STRIKE_SECONDS
-        await client.expire("stills:strikes:a", STRIKE_SECONDS + HOURS)  # as in Redis after its clock was set back
-        assert await exchange.barred_seconds("a") == 0
-        await client.aclose()
-        await exchange.close()
-
-    asyncio.run(story())
+async def test_stills_of_an_account_are_barred_no_longer_than_the_limit(redis_url: str) -> None:
+    client, exchange = redis.connect(redis_url), StillExchange(redis_url)
+    for _ in range(STRIKES_MAX):
+        await exchange.strike("a")
+    assert 0 < await exchange.barred_seconds("a") <= STRIKE_SECONDS
+    await client.expire("stills:strikes:a", STRIKE_SECONDS + HOURS)  # as in Redis after its clock was set back
+    assert await exchange.barred_seconds("a") == 0
+    await client.aclose()
+    await exchange.close()

@@ -81,31 +81,25 @@ def answering(*addresses: str) -> Callable[[str, int], Awaitable[list[str]]]:
 LOCAL = Guard(allow_private=True, resolve=answering("127.0.0.1"))
 
 
-def test_a_file_is_fetched_with_the_name_in_host_and_its_path_encoded() -> None:
-    async def body() -> None:
-        async with server(lambda _: ok(b"picture", "Content-Type: image/png")) as seen:
-            fetched = await guarded_get(f"http://media.example:{seen.port}/ä.png?q=ü", 100, LOCAL)
-            assert fetched.path.read_bytes() == b"picture"
-            assert fetched.bytes == 7
-            fetched.path.unlink()
-            assert f"Host: media.example:{seen.port}\r\n" in seen[0]
-            assert seen[0].startswith("GET /%C3%A4.png?q=%C3%BC HTTP/1.1")
-
-    asyncio.run(body())
+async def test_a_file_is_fetched_with_the_name_in_host_and_its_path_encoded() -> None:
+    async with server(lambda _: ok(b"picture", "Content-Type: image/png")) as seen:
+        fetched = await guarded_get(f"http://media.example:{seen.port}/ä.png?q=ü", 100, LOCAL)
+        assert fetched.path.read_bytes() == b"picture"
+        assert fetched.bytes == 7
+        fetched.path.unlink()
+        assert f"Host: media.example:{seen.port}\r\n" in seen[0]
+        assert seen[0].startswith("GET /%C3%A4.png?q=%C3%BC HTTP/1.1")
 
 
 @pytest.mark.parametrize("addresses", [("127.0.0.1",), ("8.8.8.8", "10.0.0.1"), ("::ffff:127.0.0.1",), ("fe80::1",)])
-def test_a_name_with_any_private_address_is_never_connected_to(addresses: tuple[str, ...]) -> None:
-    async def body() -> None:
-        async with server(lambda _: ok(b"secret")) as seen:
-            guard = Guard(resolve=answering(*addresses))
-            with pytest.raises(UrlRefused, match="private address"):
-                await guarded_get(f"http://rebind.example:{seen.port}/", 100, guard)
-            with pytest.raises(UrlRefused, match="private address"):
-                await guarded_post(f"http://rebind.example:{seen.port}/", b"{}", {}, 5, guard)
-            assert seen == []
-
-    asyncio.run(body())
+async def test_a_name_with_any_private_address_is_never_connected_to(addresses: tuple[str, ...]) -> None:
+    async with server(lambda _: ok(b"secret")) as seen:
+        guard = Guard(resolve=answering(*addresses))
+        with pytest.raises(UrlRefused, match="private address"):
+            await guarded_get(f"http://rebind.example:{seen.port}/", 100, guard)
+        with pytest.raises(UrlRefused, match="private address"):
+            await guarded_post(f"http://rebind.example:{seen.port}/", b"{}", {}, 5, guard)
+        assert seen == []
 
 
 def test_the_name_is_resolved_once_for_a_connection() -> None:
@@ -127,55 +121,42 @@ def test_the_name_is_resolved_once_for_a_connection() -> None:
 @pytest.mark.parametrize(
     "location", ["http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd", "http://a.internal/"]
 )
-def test_a_redirect_is_held_to_the_same_rules(location: str) -> None:
+async def test_a_redirect_is_held_to_the_same_rules(location: str) -> None:
     """The first URL is allowed because of the server's address; the second is refused because of its text."""
-
-    async def body() -> None:
-        guard = Guard(resolve=answering("8.8.8.8"))
+    guard = Guard(resolve=answering("8.8.8.8"))
+    with pytest.raises(UrlRefused):
+        await guarded_get(location, 100, guard)
+    async with server(lambda _: moved("file:///etc/passwd")) as seen:
         with pytest.raises(UrlRefused):
-            await guarded_get(location, 100, guard)
-        async with server(lambda _: moved("file:///etc/passwd")) as seen:
-            with pytest.raises(UrlRefused):
-                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-
-    asyncio.run(body())
+            await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
 
 
-def test_a_redirect_to_no_address_is_a_failure_that_lasts() -> None:
-    async def body() -> None:
-        async with server(lambda _: moved("http://[")) as seen:
-            with pytest.raises(FetchFailed, match="redirects") as failure:
-                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-            assert not failure.value.again
-
-    asyncio.run(body())
+async def test_a_redirect_to_no_address_is_a_failure_that_lasts() -> None:
+    async with server(lambda _: moved("http://[")) as seen:
+        with pytest.raises(FetchFailed, match="redirects") as failure:
+            await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+        assert not failure.value.again
 
 
-def test_redirects_are_followed_to_a_limit() -> None:
-    async def body() -> None:
-        async with server(lambda head: ok(b"there") if "GET /end" in head else moved("/end")) as seen:
-            fetched = await guarded_get(f"http://a.example:{seen.port}/start", 100, LOCAL)
-            fetched.path.unlink()
-            assert fetched.bytes == 5
-        async with server(lambda _: moved("/again")) as seen:
-            with pytest.raises(FetchFailed, match="too often"):
-                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-            assert len(seen) == 6
-
-    asyncio.run(body())
+async def test_redirects_are_followed_to_a_limit() -> None:
+    async with server(lambda head: ok(b"there") if "GET /end" in head else moved("/end")) as seen:
+        fetched = await guarded_get(f"http://a.example:{seen.port}/start", 100, LOCAL)
+        fetched.path.unlink()
+        assert fetched.bytes == 5
+    async with server(lambda _: moved("/again")) as seen:
+        with pytest.raises(FetchFailed, match="too often"):
+            await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+        assert len(seen) == 6
 
 
-def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -> None:
+async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -> None:
     endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 100_000
 
-    async def body() -> None:
-        for answer in (ok(b"x" * 101), endless):
-            async with server(lambda _, answer=answer: answer) as seen:  # type: ignore[misc]
-                with pytest.raises(FetchFailed, match="larger than 100 bytes") as failure:
-                    await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-                assert not failure.value.again
-
-    asyncio.run(body())
+    for answer in (ok(b"x" * 101), endless):
+        async with server(lambda _, answer=answer: answer) as seen:  # type: ignore[misc]
+            with pytest.raises(FetchFailed, match="larger than 100 bytes") as failure:
+                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
+            assert not failure.value.again
 
 
 def test_a_full_disk_is_not_a_server_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,66 +174,51 @@ def test_a_full_disk_is_not_a_server_that_cannot_be_reached(tmp_path: Path, monk
     asyncio.run(story())
 
 
-def test_a_machine_without_descriptors_is_not_a_server_that_cannot_be_reached() -> None:
-    async def story() -> None:
-        url = "http://a.example:1/"
-        for call in (guarded_get(url, 9, LOCAL), guarded_post(url, b"", {}, 9, LOCAL)):
-            with descriptors_left(0), pytest.raises(OSError, match="Too many open files"):
-                await call
-
-    asyncio.run(story())
+async def test_a_machine_without_descriptors_is_not_a_server_that_cannot_be_reached() -> None:
+    url = "http://a.example:1/"
+    for call in (guarded_get(url, 9, LOCAL), guarded_post(url, b"", {}, 9, LOCAL)):
+        with descriptors_left(0), pytest.raises(OSError, match="Too many open files"):
+            await call
 
 
-def test_a_server_that_says_nothing_is_given_up() -> None:
+async def test_a_server_that_says_nothing_is_given_up() -> None:
     async def quiet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
-    async def body() -> None:
-        async with listener(quiet) as port:
-            url = f"http://a.example:{port}/"
-            for call in (guarded_get(url, 9, LOCAL, 0.2), guarded_post(url, b"", {}, 0.2, LOCAL)):
-                with pytest.raises(FetchFailed, match="too long") as failure:
-                    await call
-                assert failure.value.again
-
-    asyncio.run(body())
+    async with listener(quiet) as port:
+        url = f"http://a.example:{port}/"
+        for call in (guarded_get(url, 9, LOCAL, 0.2), guarded_post(url, b"", {}, 0.2, LOCAL)):
+            with pytest.raises(FetchFailed, match="too long") as failure:
+                await call
+            assert failure.value.again
 
 
-def test_errors_say_what_happened_and_whether_to_try_again() -> None:
-    async def body() -> None:
-        async with server(lambda head: head.split(" ")[1][1:].encode().join([b"HTTP/1.1 ", b" X\r\n\r\n"])) as seen:
-            for status, again in (("404", False), ("500", True)):
-                with pytest.raises(FetchFailed, match=status) as failure:
-                    await guarded_get(f"http://a.example:{seen.port}/{status}", 9, LOCAL)
-                assert failure.value.again is again
-        with pytest.raises(FetchFailed, match="could not be reached") as failure:
-            await guarded_get("http://a.example:1/", 9, LOCAL)
-        assert failure.value.again
-
-    asyncio.run(body())
+async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
+    async with server(lambda head: head.split(" ")[1][1:].encode().join([b"HTTP/1.1 ", b" X\r\n\r\n"])) as seen:
+        for status, again in (("404", False), ("500", True)):
+            with pytest.raises(FetchFailed, match=status) as failure:
+                await guarded_get(f"http://a.example:{seen.port}/{status}", 9, LOCAL)
+            assert failure.value.again is again
+    with pytest.raises(FetchFailed, match="could not be reached") as failure:
+        await guarded_get("http://a.example:1/", 9, LOCAL)
+    assert failure.value.again
 
 
-def test_a_post_returns_the_status_and_follows_no_redirect() -> None:
-    async def body() -> None:
-        async with server(lambda _: moved("/elsewhere")) as seen:
-            headers = {"Content-Type": "application/json", "X-Service-Event": "render.finished"}
-            assert await guarded_post(f"http://a.example:{seen.port}/hook", b"{}", headers, 5, LOCAL) == 302
-            assert "X-Service-Event: render.finished\r\n" in seen[0]
-            assert len(seen) == 1
-
-    asyncio.run(body())
+async def test_a_post_returns_the_status_and_follows_no_redirect() -> None:
+    async with server(lambda _: moved("/elsewhere")) as seen:
+        headers = {"Content-Type": "application/json", "X-Service-Event": "render.finished"}
+        assert await guarded_post(f"http://a.example:{seen.port}/hook", b"{}", headers, 5, LOCAL) == 302
+        assert "X-Service-Event: render.finished\r\n" in seen[0]
+        assert len(seen) == 1
 
 
-def test_a_url_is_judged_by_its_text_and_by_what_dns_says() -> None:
+async def test_a_url_is_judged_by_its_text_and_by_what_dns_says() -> None:
     async def unknown(host: str, port: int) -> list[str]:
         raise OSError("unknown name")
 
-    async def body() -> None:
-        assert await url_fault("https://a.example/", allow_private=False, resolve=answering("8.8.8.8")) is None
-        assert await url_fault("https://a.example/", allow_private=False, resolve=unknown) is None
-        private = await url_fault("https://a.example/", allow_private=False, resolve=answering("10.0.0.1"))
-        assert private is not None and "private address" in private
-        assert await url_fault(7, allow_private=False) == "must be a string"
-        assert await url_fault("http://localhost/x", allow_private=True) is None
-
-    asyncio.run(body())
+    assert await url_fault("https://a.example/", allow_private=False, resolve=answering("8.8.8.8")) is None
+    assert await url_fault("https://a.example/", allow_private=False, resolve=unknown) is None
+    private = await url_fault("https://a.example/", allow_private=False, resolve=answering("10.0.0.1"))
+    assert private is not None and "private address" in private
+    assert await url_fault(7, allow_private=False) == "must be a string"
+    assert await url_fault("http://localhost/x", allow_private=True) is None
