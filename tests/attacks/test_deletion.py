@@ -130,27 +130,26 @@ def test_a_document_that_a_deletion_takes_meanwhile_is_stored_again(own_world: W
     assert len(documents(own_world)) == 1
 
 
-def test_a_job_whose_files_a_deletion_takes_meanwhile_is_ingested_again(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            picture_address = f"{media.origin}/logo.png"
-            first = await rendered(under_test, picture_address)
-            keys = {str(first.document_key), *dict(first.media or {}).values()}
-            await given_to_bob(under_test, first)
-            for key in keys:
-                age(tmp_path / "storage" / "objects" / key)
-            storage = HeldStorage(tmp_path / "storage")
-            deletion = asyncio.create_task(delete_account(under_test.database, storage, OPERATOR, "acc_b"))
-            assert await asyncio.to_thread(storage.began.wait, HANG_SECONDS)
-            job_id = await under_test.create(seconds=1, template_id="tpl_logo", inputs={"logo": picture_address})
-            ended = asyncio.create_task(under_test.ended(job_id))
-            await asyncio.to_thread(until_waiting, database_url, 1, ended.done)
-            storage.go.set()
-            assert (await deletion).files == len(keys)
-            assert (await ended).status == "completed"
-            assert {key for key in keys if under_test.storage.exists(key)} == keys
-
-    asyncio.run(story())
+async def test_a_job_whose_files_a_deletion_takes_meanwhile_is_ingested_again(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        picture_address = f"{media.origin}/logo.png"
+        first = await rendered(under_test, picture_address)
+        keys = {str(first.document_key), *dict(first.media or {}).values()}
+        await given_to_bob(under_test, first)
+        for key in keys:
+            age(tmp_path / "storage" / "objects" / key)
+        storage = HeldStorage(tmp_path / "storage")
+        deletion = asyncio.create_task(delete_account(under_test.database, storage, OPERATOR, "acc_b"))
+        assert await asyncio.to_thread(storage.began.wait, HANG_SECONDS)
+        job_id = await under_test.create(seconds=1, template_id="tpl_logo", inputs={"logo": picture_address})
+        ended = asyncio.create_task(under_test.ended(job_id))
+        await asyncio.to_thread(until_waiting, database_url, 1, ended.done)
+        storage.go.set()
+        assert (await deletion).files == len(keys)
+        assert (await ended).status == "completed"
+        assert {key for key in keys if under_test.storage.exists(key)} == keys
 
 
 def test_a_request_that_was_accepted_before_a_suspension_creates_nothing_after_it(own_world: World) -> None:

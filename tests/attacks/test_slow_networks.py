@@ -90,18 +90,15 @@ async def renders_beside(under_test: FarmUnderTest, held: Tarpit) -> None:
 
 
 @pytest.mark.service
-def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_other_account(
+async def test_an_account_whose_media_never_arrive_holds_four_preparations_and_no_other_account(
     database_url: str, tmp_path: Path
 ) -> None:
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-            await renders_beside(under_test, held)
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+        await renders_beside(under_test, held)
 
 
 @pytest.mark.service
-def test_accounts_whose_media_come_slowly_take_no_place_of_others(
+async def test_accounts_whose_media_come_slowly_take_no_place_of_others(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight accounts whose servers sent a byte every 2 s could hold all preparations."""
@@ -109,73 +106,61 @@ def test_accounts_whose_media_come_slowly_take_no_place_of_others(
     monkeypatch.setattr(claimer, "CLAIMED_MAX", JOBS)
     monkeypatch.setattr(media_gate, "SLOW_SECONDS", 0.1)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-            await renders_beside(under_test, held)
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+        await renders_beside(under_test, held)
 
 
 @pytest.mark.service
-def test_not_more_media_come_slowly_at_once_than_the_limit_of_open_files_allows(
+async def test_not_more_media_come_slowly_at_once_than_the_limit_of_open_files_allows(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claimer, "PREPARATIONS_MAX", ACCOUNT_PREPARATIONS_MAX)
     monkeypatch.setattr(claimer, "SLOW_PREPARATIONS_MAX", 0)
     monkeypatch.setattr(media_gate, "SLOW_SECONDS", 0.0)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-            await with_picture(under_test)
-            for number in range(JOBS):
-                source = f"{held.url}/{number}.png"
-                await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
-            async with asyncio.timeout(HANG_SECONDS):
-                await held.reached.wait()
-            honest = await under_test.create(seconds=1, account_id="acc_b")
-            for _ in range(3):
-                under_test.scheduler.claimer.ticked.clear()
-                await under_test.scheduler.claimer.ticked.wait()
-            assert (await under_test.job(honest)).status == "queued"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+        await with_picture(under_test)
+        for number in range(JOBS):
+            source = f"{held.url}/{number}.png"
+            await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
+        async with asyncio.timeout(HANG_SECONDS):
+            await held.reached.wait()
+        honest = await under_test.create(seconds=1, account_id="acc_b")
+        for _ in range(3):
+            under_test.scheduler.claimer.ticked.clear()
+            await under_test.scheduler.claimer.ticked.wait()
+        assert (await under_test.job(honest)).status == "queued"
 
 
 @pytest.mark.service
-def test_media_that_never_arrive_fail_their_job_at_the_deadline(
+async def test_media_that_never_arrive_fail_their_job_at_the_deadline(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ingest, "INGEST_SECONDS", 1)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-            await with_picture(under_test)
-            source = {"logo": f"{held.url}/logo.png"}
-            job = await under_test.ended(await under_test.create(template_id="tpl_picture", inputs=source))
-            assert (job.status, job.error) == ("failed", "Its media took longer than 1 s to arrive.")
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path) as under_test, tarpit() as held:
+        await with_picture(under_test)
+        source = {"logo": f"{held.url}/logo.png"}
+        job = await under_test.ended(await under_test.create(template_id="tpl_picture", inputs=source))
+        assert (job.status, job.error) == ("failed", "Its media took longer than 1 s to arrive.")
 
 
 @pytest.mark.service
-def test_of_an_accounts_webhooks_four_are_posted_at_once_and_another_accounts_does_not_wait(
+async def test_of_an_accounts_webhooks_four_are_posted_at_once_and_another_accounts_does_not_wait(
     database_url: str, tmp_path: Path
 ) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        await furnish(database, LocalStorage(tmp_path, Links(b"secret")))
-        long_ago = utc_now() - timedelta(minutes=1)
-        for number in range(20):
-            await ended(database, f"job_a{number:02}", "acc_a", long_ago)
-        await ended(database, "job_b", "acc_b", long_ago + timedelta(seconds=30))
-        claimed = []
-        for _ in range(3):
-            async with database.work() as session:
-                claimed.append({one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), 16, "here")})
-        assert claimed == [{"job_a00", "job_a01", "job_a02", "job_a03", "job_b"}, set(), set()]
-        await database.close()
-
-    asyncio.run(story())
+    database = Database(database_url)
+    await furnish(database, LocalStorage(tmp_path, Links(b"secret")))
+    long_ago = utc_now() - timedelta(minutes=1)
+    for number in range(20):
+        await ended(database, f"job_a{number:02}", "acc_a", long_ago)
+    await ended(database, "job_b", "acc_b", long_ago + timedelta(seconds=30))
+    claimed = []
+    for _ in range(3):
+        async with database.work() as session:
+            claimed.append({one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), 16, "here")})
+    assert claimed == [{"job_a00", "job_a01", "job_a02", "job_a03", "job_b"}, set(), set()]
+    await database.close()
 
 
 async def ended(database: Database, job_id: str, account_id: str, at: datetime) -> None:
@@ -189,7 +174,7 @@ async def ended(database: Database, job_id: str, account_id: str, at: datetime) 
         assert await repository.cancel(session, job_id)
 
 
-def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
+async def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
     waiting: list[str] = []
     full = asyncio.Event()
 
@@ -201,20 +186,17 @@ def test_an_account_with_slow_names_waits_for_itself_alone() -> None:
             await asyncio.Event().wait()
         return ["93.184.216.34"]
 
-    async def story() -> None:
-        lookups = AccountLookups(resolve)
-        hostile = [asyncio.ensure_future(lookups.of("acc_a")(f"slow{number}.example", 80)) for number in range(50)]
-        async with asyncio.timeout(HANG_SECONDS):
-            await full.wait()
-            assert await lookups.of("acc_b")("quick.example", 80) == ["93.184.216.34"]
-        assert len(waiting) == LOOKUPS_PER_ACCOUNT
-        for task in hostile:
-            task.cancel()
-        await asyncio.gather(*hostile, return_exceptions=True)
-        async with asyncio.timeout(HANG_SECONDS):
-            assert await lookups.of("acc_a")("quick.example", 80) == ["93.184.216.34"], "its gate is free again"
-
-    asyncio.run(story())
+    lookups = AccountLookups(resolve)
+    hostile = [asyncio.ensure_future(lookups.of("acc_a")(f"slow{number}.example", 80)) for number in range(50)]
+    async with asyncio.timeout(HANG_SECONDS):
+        await full.wait()
+        assert await lookups.of("acc_b")("quick.example", 80) == ["93.184.216.34"]
+    assert len(waiting) == LOOKUPS_PER_ACCOUNT
+    for task in hostile:
+        task.cancel()
+    await asyncio.gather(*hostile, return_exceptions=True)
+    async with asyncio.timeout(HANG_SECONDS):
+        assert await lookups.of("acc_a")("quick.example", 80) == ["93.184.216.34"], "its gate is free again"
 
 
 class NameServer(asyncio.DatagramProtocol):
@@ -238,21 +220,18 @@ class NameServer(asyncio.DatagramProtocol):
         self._transport.sendto(head + data[12:end] + found, addr)
 
 
-def test_a_name_that_times_out_is_asked_for_again_and_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_name_that_times_out_is_asked_for_again_and_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolver, "RESOLVE_SECONDS", (0.3, 30.0))
 
-    async def story() -> None:
-        loop = asyncio.get_running_loop()
-        transport, server = await loop.create_datagram_endpoint(NameServer, local_addr=("127.0.0.1", 0))
-        port = transport.get_extra_info("sockname")[1]
-        channel = aiodns.DNSResolver(nameservers=["127.0.0.1"], udp_port=port, timeout=0.2, tries=50, loop=loop)
-        monkeypatch.setattr(resolver, "_channel", lambda: channel)
-        # Within 0.3 s c-ares asks twice for two address families, and the first attempt gets no answer.
-        assert await patient_resolver("a.farm.example", 80) == ["93.184.216.34"]
-        server.unheard = 1_000
-        with pytest.raises(TimeoutError):
-            await system_resolver("b.farm.example", 80)
-        await channel.close()
-        transport.close()
-
-    asyncio.run(story())
+    loop = asyncio.get_running_loop()
+    transport, server = await loop.create_datagram_endpoint(NameServer, local_addr=("127.0.0.1", 0))
+    port = transport.get_extra_info("sockname")[1]
+    channel = aiodns.DNSResolver(nameservers=["127.0.0.1"], udp_port=port, timeout=0.2, tries=50, loop=loop)
+    monkeypatch.setattr(resolver, "_channel", lambda: channel)
+    # Within 0.3 s c-ares asks twice for two address families, and the first attempt gets no answer.
+    assert await patient_resolver("a.farm.example", 80) == ["93.184.216.34"]
+    server.unheard = 1_000
+    with pytest.raises(TimeoutError):
+        await system_resolver("b.farm.example", 80)
+    await channel.close()
+    transport.close()
