@@ -53,9 +53,8 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
         is_static = "/static/" in scope["path"]
-        is_current = (
-            f"/static/{static_version()}/" in scope["path"]
-        )  # another release that runs at the same time may have other files
+        # Another release that runs at the same time can have other files.
+        is_current = f"/static/{static_version()}/" in scope["path"]
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

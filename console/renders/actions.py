@@ -41,11 +41,10 @@ router = APIRouter(prefix="/renders")
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action on many renders: its texts, the statuses that it applies to, and its function."""
+    """An action on many renders: its verb, the statuses that it applies to, and its function."""
 
     name: str
     verb: str
-    done: str
     among: tuple[JobStatus, ...]
     act: Callable[[Database, Actor, JobFilter], Awaitable[int]]
     for_operators: bool = False
@@ -58,10 +57,10 @@ def _ranked(priority: int) -> Callable[[Database, Actor, JobFilter], Awaitable[i
 ACTIONS: Final = {
     one.name: one
     for one in (
-        Action("cancel", "Cancel", "cancelled", CANCELLABLE, jobs.cancel),
-        Action("retry", "Retry", "created again", RETRYABLE, jobs.retry),
-        Action("raise", "Raise the priority of", "raised in priority", RANKABLE, _ranked(5), for_operators=True),
-        Action("lower", "Lower the priority of", "lowered in priority", RANKABLE, _ranked(-5), for_operators=True),
+        Action("cancel", "Cancel", CANCELLABLE, jobs.cancel),
+        Action("retry", "Retry", RETRYABLE, jobs.retry),
+        Action("raise", "Raise the priority of", RANKABLE, _ranked(5), for_operators=True),
+        Action("lower", "Lower the priority of", RANKABLE, _ranked(-5), for_operators=True),
     )
 }
 
@@ -103,9 +102,8 @@ async def act(
         async with state.database.reading() as session:
             shown = found(await detail(session, viewer.account_id, ids[0]), "render")
         return RedirectResponse(f"/console/renders/{shown.retried_as or shown.job.id}", 303)
-    is_of_table = (
-        action.act is jobs.retry and filters.batch
-    )  # show the table's progress, not what is left of the failed
+    # After a retry of a table's renders, show the table's progress instead of the renders that are still failed.
+    is_of_table = action.act is jobs.retry and filters.batch
     query = filters.query(status="") if is_of_table else filters.query()
     return RedirectResponse(f"/console/renders{query}{'&' if query else '?'}done={action.name}.{changed}", 303)
 

@@ -26,9 +26,8 @@ from farm_core.webhooks.models import Delivery
 from motion.template import MEDIA_KINDS
 
 EVENTS_MAX: Final = 200
-STAGE_WORDS: Final = {
-    "evaluate": "evaluate", "draw": "draw", "read": "read back", "convert": "convert", "encode": "encode", "store": "store",
-}  # fmt: skip
+STAGE_WORDS: Final = {"read": "read back"}
+"""Words for stages whose names do not say enough."""
 
 
 @dataclass(frozen=True, slots=True)
