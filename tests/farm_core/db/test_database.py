@@ -82,10 +82,9 @@ async def test_connections_of_a_burst_are_used_again(empty_database_url: str) ->
     assert len(processes) <= 4
 
 
-async def test_named_statements_are_rolled_back_with_their_transaction(database_url: str) -> None:
+async def test_named_statements_are_rolled_back_with_their_transaction(database: Database) -> None:
     event = {"now": utc_now(), "job_id": "nobody", "event": "end", "detail": None}
 
-    database = Database(database_url)
     with pytest.raises(RuntimeError):
         async with database.work() as session:
             await session.execute(text("UPDATE queue_state SET paused_at = now()"))
@@ -95,7 +94,6 @@ async def test_named_statements_are_rolled_back_with_their_transaction(database_
         assert await session.scalar(text("SELECT count(*) FROM queue_state WHERE paused_at IS NOT NULL")) == 0
         with pytest.raises(DataError, match="INSERT INTO job_events"):
             await execute(session, "write_event", {**event, "event": "a\0b"})
-    await database.close()
 
 
 async def test_statements_are_limited_only_where_that_is_wanted(empty_database_url: str) -> None:

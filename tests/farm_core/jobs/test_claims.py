@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -44,77 +43,57 @@ class Queue:
         return sorted(job.id for job in await self.claim(jobs_max))
 
 
-def on_a_queue(url: str, body: Callable[[Queue], Awaitable[None]]) -> None:
-    async def run() -> None:
-        database = Database(url)
-        try:
-            async with database.work() as session:
-                accounts = {name: await rows.account(session, name) for name in ("ada", "bob")}
-                templates = {name: await rows.template(session, account) for name, account in accounts.items()}
-            await body(Queue(database, templates))
-        finally:
-            await database.close()
-
-    asyncio.run(run())
+@pytest.fixture
+async def queue(database: Database) -> Queue:
+    async with database.work() as session:
+        accounts = {name: await rows.account(session, name) for name in ("ada", "bob")}
+        templates = {name: await rows.template(session, account) for name, account in accounts.items()}
+    return Queue(database, templates)
 
 
-def test_accounts_take_turns_by_what_they_have_in_processing(database_url: str) -> None:
-    async def body(queue: Queue) -> None:
-        for number in range(6):
-            await queue.add("ada", f"a{number}", at=number)
-        await queue.add("bob", "b0", at=100, status=JobStatus.processing)
-        await queue.add("bob", "b1", at=101)
-        await queue.add("bob", "b2", at=102)
-        assert await queue.claimed(3) == ["a0", "a1", "b1"]
-        assert await queue.claimed(2) == ["a2", "b2"]
-
-    on_a_queue(database_url, body)
+async def test_accounts_take_turns_by_what_they_have_in_processing(queue: Queue) -> None:
+    for number in range(6):
+        await queue.add("ada", f"a{number}", at=number)
+    await queue.add("bob", "b0", at=100, status=JobStatus.processing)
+    await queue.add("bob", "b1", at=101)
+    await queue.add("bob", "b2", at=102)
+    assert await queue.claimed(3) == ["a0", "a1", "b1"]
+    assert await queue.claimed(2) == ["a2", "b2"]
 
 
-def test_short_jobs_overtake_long_ones_that_have_not_waited_long(database_url: str) -> None:
-    async def body(queue: Queue) -> None:
-        await queue.add("ada", "long", seconds=600, at=0)
-        await queue.add("ada", "short", seconds=3, at=300)
-        await queue.add("ada", "late", seconds=3, at=700)
-        assert [await queue.claimed(1) for _ in range(3)] == [["short"], ["long"], ["late"]]
-
-    on_a_queue(database_url, body)
+async def test_short_jobs_overtake_long_ones_that_have_not_waited_long(queue: Queue) -> None:
+    await queue.add("ada", "long", seconds=600, at=0)
+    await queue.add("ada", "short", seconds=3, at=300)
+    await queue.add("ada", "late", seconds=3, at=700)
+    assert [await queue.claimed(1) for _ in range(3)] == [["short"], ["long"], ["late"]]
 
 
-def test_an_account_has_only_so_many_jobs_in_processing(database_url: str) -> None:
-    async def body(queue: Queue) -> None:
-        for number in range(ACCOUNT_JOBS_MAX + 5):
-            await queue.add("ada", f"a{number:03}")
-        assert len(await queue.claim(ACCOUNT_JOBS_MAX - 1)) == ACCOUNT_JOBS_MAX - 1
-        assert len(await queue.claim(10)) == 1
-        assert await queue.claim(10) == []
-
-    on_a_queue(database_url, body)
+async def test_an_account_has_only_so_many_jobs_in_processing(queue: Queue) -> None:
+    for number in range(ACCOUNT_JOBS_MAX + 5):
+        await queue.add("ada", f"a{number:03}")
+    assert len(await queue.claim(ACCOUNT_JOBS_MAX - 1)) == ACCOUNT_JOBS_MAX - 1
+    assert len(await queue.claim(10)) == 1
+    assert await queue.claim(10) == []
 
 
-def test_of_schedulers_that_claim_at_once_each_job_goes_to_one(database_url: str) -> None:
-    async def body(queue: Queue) -> None:
-        for number in range(20):
-            await queue.add("ada" if number % 2 else "bob", f"j{number:03}")
-        taken = [job for jobs in await asyncio.gather(*(queue.claim(8) for _ in range(4))) for job in jobs]
-        taken += await queue.claim(20)
-        assert sorted(job.id for job in taken) == [f"j{number:03}" for number in range(20)]
-        assert len({job.lease_token for job in taken}) == 20
-
-    on_a_queue(database_url, body)
+async def test_of_schedulers_that_claim_at_once_each_job_goes_to_one(queue: Queue) -> None:
+    for number in range(20):
+        await queue.add("ada" if number % 2 else "bob", f"j{number:03}")
+    taken = [job for jobs in await asyncio.gather(*(queue.claim(8) for _ in range(4))) for job in jobs]
+    taken += await queue.claim(20)
+    assert sorted(job.id for job in taken) == [f"j{number:03}" for number in range(20)]
+    assert len({job.lease_token for job in taken}) == 20
 
 
-def test_a_claim_leaves_the_indexes_of_most_jobs_alone(database_url: str) -> None:
+async def test_a_claim_leaves_the_indexes_of_most_jobs_alone(queue: Queue) -> None:
     """New row versions fit into the same page, although all jobs of a page are claimed together and their rows grow."""
-
-    async def body(queue: Queue) -> None:
-        for number in range(64):
-            await queue.add(("ada", "bob")[number % 2], f"job{number:02}", at=number)
-        async with queue.database.work() as session:
-            assert len(await claims.claim_jobs(session, NOON + timedelta(hours=1), 32)) == 32
-            counts = "pg_stat_get_xact_tuples_updated('jobs'::regclass), pg_stat_get_xact_tuples_hot_updated('jobs'::regclass)"
-            updated, in_place = (await session.execute(text(f"SELECT {counts}"))).one()
-        assert updated == 32
-        assert in_place >= 24
-
-    on_a_queue(database_url, body)
+    for number in range(64):
+        await queue.add(("ada", "bob")[number % 2], f"job{number:02}", at=number)
+    async with queue.database.work() as session:
+        assert len(await claims.claim_jobs(session, NOON + timedelta(hours=1), 32)) == 32
+        counts = (
+            "pg_stat_get_xact_tuples_updated('jobs'::regclass), pg_stat_get_xact_tuples_hot_updated('jobs'::regclass)"
+        )
+        updated, in_place = (await session.execute(text(f"SELECT {counts}"))).one()
+    assert updated == 32
+    assert in_place >= 24

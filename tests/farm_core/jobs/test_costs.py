@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Final
 
 import pytest
@@ -32,66 +31,52 @@ WITHOUT_PLANS: Final = """
 """
 
 
-def test_statements_about_one_job_use_kept_plans(database_url: str) -> None:
-    async def story(connection: AsyncConnection) -> None:
-        found = (await connection.execute(text(PLANS))).all()
-        assert {row.statement[:80] for row in found if row.custom_plans > 5} == set()
-        assert sum(row.generic_plans > 0 for row in found) >= 7, "all statements of a job's life are there"
-
-    _after_the_jobs(database_url, story)
+async def test_statements_about_one_job_use_kept_plans(connection: AsyncConnection) -> None:
+    found = (await connection.execute(text(PLANS))).all()
+    assert {row.statement[:80] for row in found if row.custom_plans > 5} == set()
+    assert sum(row.generic_plans > 0 for row in found) >= 7, "all statements of a job's life are there"
 
 
-def test_a_job_of_one_segment_writes_its_row_of_open_jobs_once_for_each_change(database_url: str) -> None:
-    async def story(connection: AsyncConnection) -> None:
-        (written,) = (await connection.execute(text(WRITES))).all()
-        assert tuple(written) == (JOBS, 3 * JOBS, JOBS), "two leases and a finished segment change it"
-
-    _after_the_jobs(database_url, story)
+async def test_a_job_of_one_segment_writes_its_row_of_open_jobs_once_for_each_change(
+    connection: AsyncConnection,
+) -> None:
+    (written,) = (await connection.execute(text(WRITES))).all()
+    assert tuple(written) == (JOBS, 3 * JOBS, JOBS), "two leases and a finished segment change it"
 
 
 @pytest.mark.parametrize("are_named", [False, True])
-def test_a_dispatch_beside_slow_accounts_uses_a_kept_plan(database_url: str, *, are_named: bool) -> None:
-    async def story(connection: AsyncConnection) -> None:
-        audience = Audience(["rests"], ["slow", "slower"], are_named=are_named)
-        for _ in range(JOBS):
-            assert await open_work(connection, utc_now(), 3, ["r"], audience) == []
-        used = [row for row in (await connection.execute(text(PLANS))).all() if "AS account_priority" in row.statement]
-        assert len(used) == 2 and all(row.custom_plans == 5 < row.generic_plans + 1 for row in used)
+async def test_a_dispatch_beside_slow_accounts_uses_a_kept_plan(
+    connection: AsyncConnection, *, are_named: bool
+) -> None:
+    audience = Audience(["rests"], ["slow", "slower"], are_named=are_named)
+    for _ in range(JOBS):
+        assert await open_work(connection, utc_now(), 3, ["r"], audience) == []
+    used = [row for row in (await connection.execute(text(PLANS))).all() if "AS account_priority" in row.statement]
+    assert len(used) == 2 and all(row.custom_plans == 5 < row.generic_plans + 1 for row in used)
 
-    _after_the_jobs(database_url, story)
 
-
-def test_triggers_use_kept_plans(database_url: str) -> None:
+async def test_triggers_use_kept_plans(connection: AsyncConnection) -> None:
     """CREATE OR REPLACE FUNCTION without the setting removes it."""
-
-    async def story(connection: AsyncConnection) -> None:
-        assert (await connection.execute(text(WITHOUT_PLANS))).all() == []
-
-    _after_the_jobs(database_url, story)
+    assert (await connection.execute(text(WITHOUT_PLANS))).all() == []
 
 
-def _after_the_jobs(url: str, look: Callable[[AsyncConnection], Awaitable[None]]) -> None:
-    """Take JOBS jobs through their whole life, one after the other in one transaction, and call `look` in it."""
-
-    async def story() -> None:
-        database = Database(url)
-        async with database.work() as session:
-            template = await rows.template(session, await rows.account(session))
-            await session.execute(
-                text(
-                    "INSERT INTO workers (id, node, renderer, device, encoder, seen_at) VALUES ('w', 'n', 'r', 'd', 'e', now())"
-                )
+@pytest.fixture
+async def connection(database: Database) -> AsyncIterator[AsyncConnection]:
+    """Take JOBS jobs through their whole life, one after the other in one transaction. Yield it."""
+    async with database.work() as session:
+        template = await rows.template(session, await rows.account(session))
+        await session.execute(
+            text(
+                "INSERT INTO workers (id, node, renderer, device, encoder, seen_at) VALUES ('w', 'n', 'r', 'd', 'e', now())"
             )
-            session.add_all(rows.job(template, frame_count=30) for _ in range(JOBS))
-        async with database.connection() as connection:
-            for _ in range(JOBS):
-                await _complete_a_job(connection)
-            left = await connection.execute(text("SELECT completed, processing, leased_frames FROM account_queues"))
-            assert [tuple(row) for row in left] == [(JOBS, 0, 0)]
-            await look(connection)
-        await database.close()
-
-    asyncio.run(story())
+        )
+        session.add_all(rows.job(template, frame_count=30) for _ in range(JOBS))
+    async with database.connection() as opened:
+        for _ in range(JOBS):
+            await _complete_a_job(opened)
+        left = await opened.execute(text("SELECT completed, processing, leased_frames FROM account_queues"))
+        assert [tuple(row) for row in left] == [(JOBS, 0, 0)]
+        yield opened
 
 
 async def _complete_a_job(connection: AsyncConnection) -> None:

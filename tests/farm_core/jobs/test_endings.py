@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -96,14 +96,6 @@ async def processing(url: str, count: int, **columns: Any) -> AsyncIterator[Jobs
         await database.close()
 
 
-def on_jobs(url: str, count: int, body: Callable[[Jobs], Awaitable[None]], **columns: Any) -> None:
-    async def run() -> None:
-        async with processing(url, count, **columns) as jobs:
-            await body(jobs)
-
-    asyncio.run(run())
-
-
 def planned(claimed: ClaimedJob) -> PlannedJob:
     return PlannedJob(FrozenJob(claimed, "frozen/a.json", {}, 0), None, None, plan(90, 30, 640, 360))
 
@@ -112,8 +104,8 @@ def video(job_id: str, **tokens: Any) -> Ending:
     return Ending(job_id, video_key=f"results/{job_id}.mp4", video_url=f"http://farm.example/{job_id}", **tokens)
 
 
-def test_of_concurrent_ends_of_a_job_one_happens(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_of_concurrent_ends_of_a_job_one_happens(database_url: str) -> None:
+    async with processing(database_url, 1) as jobs:
         (job_id,) = jobs.ids
         ends = [jobs.end(*end) for end in (("complete", [video(job_id)]), ("cancel", [Ending(job_id)])) * 4]
         (moved,) = [one for one in await asyncio.gather(*ends) if one]
@@ -123,32 +115,28 @@ def test_of_concurrent_ends_of_a_job_one_happens(database_url: str) -> None:
         assert await jobs.ends_told() == {job_id: 1}
         assert await jobs.minutes(jobs.accounts[0]) == ((3000 if status == "completed" else 0), 0)
 
-    on_jobs(database_url, 1, body)
 
-
-def test_minutes_of_renders_add_up_over_the_month(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_minutes_of_renders_add_up_over_the_month(database_url: str) -> None:
+    async with processing(database_url, 3) as jobs:
         for job_id in jobs.ids:
             assert await jobs.end("complete", [video(job_id)]) == {job_id}
         assert [await jobs.minutes(account) for account in jobs.accounts] == [(2 * 3000, 0), (3000, 0)]
 
-    on_jobs(database_url, 3, body)
 
-
-def test_jobs_that_complete_together_are_each_published_posted_and_charged_to_their_account(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_jobs_that_complete_together_are_each_published_posted_and_charged_to_their_account(
+    database_url: str,
+) -> None:
+    async with processing(database_url, 7) as jobs:
         assert await jobs.end("complete", [video(job_id) for job_id in jobs.ids]) == set(jobs.ids)
         assert await jobs.webhooks() == dict.fromkeys(jobs.ids, "completed")
         assert await jobs.ends_told() == dict.fromkeys(jobs.ids, 1)
         assert [await jobs.minutes(account) for account in jobs.accounts] == [(4 * 3000, 0), (3 * 3000, 0)]
 
-    on_jobs(database_url, 7, body)
 
-
-def test_a_job_that_was_cancelled_or_lost_its_lease_is_passed_over_and_its_neighbours_complete(
+async def test_a_job_that_was_cancelled_or_lost_its_lease_is_passed_over_and_its_neighbours_complete(
     database_url: str,
 ) -> None:
-    async def body(jobs: Jobs) -> None:
+    async with processing(database_url, 4, lease_token="mine") as jobs:
         cancelled, stolen, *fine = jobs.ids
         assert await jobs.cancel(cancelled)
         tokens = dict.fromkeys(jobs.ids, "mine") | {stolen: "no longer"}
@@ -160,11 +148,9 @@ def test_a_job_that_was_cancelled_or_lost_its_lease_is_passed_over_and_its_neigh
         assert stolen not in await jobs.webhooks()
         assert [await jobs.minutes(account) for account in jobs.accounts] == [(3000, 0), (3000, 3000)]
 
-    on_jobs(database_url, 4, body, lease_token="mine")
 
-
-def test_an_assembly_whose_lease_is_gone_completes_nothing(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_an_assembly_whose_lease_is_gone_completes_nothing(database_url: str) -> None:
+    async with processing(database_url, 2) as jobs:
         async with jobs.database.work() as session:
             session.add_all(
                 Task(
@@ -182,13 +168,11 @@ def test_an_assembly_whose_lease_is_gone_completes_nothing(database_url: str) ->
             tasks = {task.job_id: task.status for task in await session.scalars(select(Task))}
         assert tasks == {late: "leased", fine: "done"}
 
-    on_jobs(database_url, 2, body)
 
-
-def test_batches_that_share_jobs_in_other_orders_end_each_job_once_and_never_wait_in_a_circle(
+async def test_batches_that_share_jobs_in_other_orders_end_each_job_once_and_never_wait_in_a_circle(
     database_url: str,
 ) -> None:
-    async def body(jobs: Jobs) -> None:
+    async with processing(database_url, 40) as jobs:
         forth = [video(job_id) for job_id in jobs.ids]
         back = [Ending(job_id, error="It broke.") for job_id in reversed(jobs.ids)]
         ends = [jobs.end("complete", forth[half::2]) for half in (0, 1)]
@@ -200,11 +184,9 @@ def test_batches_that_share_jobs_in_other_orders_end_each_job_once_and_never_wai
         charged = [await jobs.minutes(account) for account in jobs.accounts]
         assert sum(rendered for rendered, _ in charged) == 3000 * len(completed)
 
-    on_jobs(database_url, 40, body)
 
-
-def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(database_url: str) -> None:
+    async with processing(database_url, 1, lease_token="gone", lease_expires_at=utc_now()) as jobs:
         (job_id,) = jobs.ids
         async with jobs.database.connection() as planning:
             (claimed,) = await claims.adopt_jobs(planning, utc_now(), 1)
@@ -215,11 +197,9 @@ def test_a_job_that_is_cancelled_while_it_is_planned_leaves_no_open_task(databas
         async with jobs.database.work() as session:
             assert {task.status for task in await session.scalars(select(Task))} == {"withdrawn"}
 
-    on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
 
-
-def test_a_job_that_is_planned_while_it_is_cancelled_gets_no_task(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_a_job_that_is_planned_while_it_is_cancelled_gets_no_task(database_url: str) -> None:
+    async with processing(database_url, 1, lease_token="gone", lease_expires_at=utc_now()) as jobs:
         (claimed,) = await jobs.adopted()
         async with jobs.database.work() as cancelling:
             assert await repository.cancel(cancelling, claimed.id)
@@ -230,26 +210,21 @@ def test_a_job_that_is_planned_while_it_is_cancelled_gets_no_task(database_url: 
         async with jobs.database.work() as session:
             assert list(await session.scalars(select(Task))) == []
 
-    on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
 
-
-def test_a_job_is_planned_by_the_scheduler_that_adopted_it_last(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_a_job_is_planned_by_the_scheduler_that_adopted_it_last(database_url: str) -> None:
+    async with processing(database_url, 1, lease_token="gone", lease_expires_at=utc_now()) as jobs:
         (former,) = await jobs.adopted()
         (latter,) = await jobs.adopted(after_seconds=60)
         assert await jobs.plan(former) == set()
         assert await jobs.plan(latter) == {latter.id}
         assert await jobs.plan(latter) == set(), "the plan gave the lease back"
 
-    on_jobs(database_url, 1, body, lease_token="gone", lease_expires_at=utc_now())
-
 
 @pytest.mark.parametrize("ending", ["cancel", "fail"])
-def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(database_url: str, ending: str) -> None:
+async def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(database_url: str, ending: str) -> None:
     """Both transactions change counts of the account at their ends. Here they wait for a third one that does the
     same."""
-
-    async def body(jobs: Jobs) -> None:
+    async with processing(database_url, 1) as jobs:
         job_id, database = jobs.ids[0], jobs.database
         await lease_two_segments(database, job_id)
         done = RenderedSegment(f"lease.{job_id}.0", "segments/0.mp4", 1, "w", {"cached": False})
@@ -272,11 +247,9 @@ def test_a_job_that_ends_while_its_segment_is_recorded_meets_no_deadlock(databas
         assert deadlocks(database_url) == 0
         assert (await jobs.statuses())[job_id] == ("cancelled" if ending == "cancel" else "failed")
 
-    on_jobs(database_url, 1, body)
 
-
-def test_a_segment_is_done_once_and_reports_of_a_former_lease_do_not_count(database_url: str) -> None:
-    async def body(jobs: Jobs) -> None:
+async def test_a_segment_is_done_once_and_reports_of_a_former_lease_do_not_count(database_url: str) -> None:
+    async with processing(database_url, 1) as jobs:
         (job_id,), database = jobs.ids, jobs.database
         await lease_two_segments(database, job_id)
 
@@ -292,8 +265,6 @@ def test_a_segment_is_done_once_and_reports_of_a_former_lease_do_not_count(datab
         assert await finish("lease") == set()
         async with database.work() as session:
             assert {task.index: task.status for task in await session.scalars(select(Task))} == {0: "done", 1: "leased"}
-
-    on_jobs(database_url, 1, body)
 
 
 async def lease_two_segments(database: Database, job_id: str) -> None:

@@ -61,90 +61,75 @@ async def leased(database: Database, wanted: list[Lease]) -> list[str]:
 
 
 @pytest.mark.parametrize("renderer", [None, "r"])
-def test_tasks_that_another_scheduler_is_leasing_are_skipped_without_waiting(
+async def test_tasks_that_another_scheduler_is_leasing_are_skipped_without_waiting(
     renderer: str | None, database_url: str
 ) -> None:
-    async def story() -> None:
-        database = await filled(database_url, renderer)
-        async with database.work() as first, database.work() as second:
-            for session in (first, second):
-                await session.execute(text("SET LOCAL lock_timeout = '1s'"))
-            mine = await lease_tasks(first, utc_now(), leases(["ada1.0", "ada2.0", "ada3.0"], "a"))
-            theirs = await lease_tasks(second, utc_now(), leases(["ada3.0", "ada2.0", "ada1.0", "bob1.0"], "b"))
-        await database.close()
-        assert sorted(row.task_id for row in mine) == ["ada1.0", "ada2.0", "ada3.0"]
-        assert [row.task_id for row in theirs] == ["bob1.0"]
-
-    asyncio.run(story())
+    database = await filled(database_url, renderer)
+    async with database.work() as first, database.work() as second:
+        for session in (first, second):
+            await session.execute(text("SET LOCAL lock_timeout = '1s'"))
+        mine = await lease_tasks(first, utc_now(), leases(["ada1.0", "ada2.0", "ada3.0"], "a"))
+        theirs = await lease_tasks(second, utc_now(), leases(["ada3.0", "ada2.0", "ada1.0", "bob1.0"], "b"))
+    await database.close()
+    assert sorted(row.task_id for row in mine) == ["ada1.0", "ada2.0", "ada3.0"]
+    assert [row.task_id for row in theirs] == ["bob1.0"]
 
 
-def test_schedulers_that_want_the_same_tasks_in_other_orders_get_each_task_once(database_url: str) -> None:
-    async def story() -> None:
-        database = await filled(database_url, None)
-        names = [f"{name}{job}.{index}" for name in ("ada", "bob") for job in (1, 2, 3) for index in (0, 1)]
-        got, rounds = list[str](), 0
-        while len(got) < len(names) and rounds < 20:
-            wanted = [names[n:] + names[:n] for n in range(4)] + [names[::-1]]
-            found = await asyncio.gather(
-                *(leased(database, leases(order, f"{rounds}.{n}")) for n, order in enumerate(wanted))
-            )
-            got.extend(name for names_of_one in found for name in names_of_one)
-            rounds += 1
-        await database.close()
-        assert sorted(got) == sorted(names)
-
-    asyncio.run(story())
+async def test_schedulers_that_want_the_same_tasks_in_other_orders_get_each_task_once(database_url: str) -> None:
+    database = await filled(database_url, None)
+    names = [f"{name}{job}.{index}" for name in ("ada", "bob") for job in (1, 2, 3) for index in (0, 1)]
+    got, rounds = list[str](), 0
+    while len(got) < len(names) and rounds < 20:
+        wanted = [names[n:] + names[:n] for n in range(4)] + [names[::-1]]
+        found = await asyncio.gather(
+            *(leased(database, leases(order, f"{rounds}.{n}")) for n, order in enumerate(wanted))
+        )
+        got.extend(name for names_of_one in found for name in names_of_one)
+        rounds += 1
+    await database.close()
+    assert sorted(got) == sorted(names)
 
 
-def test_a_task_is_leased_to_workers_of_its_jobs_renderer_only(database_url: str) -> None:
-    async def story() -> None:
-        database = await filled(database_url, "r")
-        refused = await leased(database, leases(["ada1.0"], "a", "another"))
-        taken = await leased(database, leases(["ada1.0"], "b", "r"))
-        await database.close()
-        assert (refused, taken) == ([], ["ada1.0"])
-
-    asyncio.run(story())
+async def test_a_task_is_leased_to_workers_of_its_jobs_renderer_only(database_url: str) -> None:
+    database = await filled(database_url, "r")
+    refused = await leased(database, leases(["ada1.0"], "a", "another"))
+    taken = await leased(database, leases(["ada1.0"], "b", "r"))
+    await database.close()
+    assert (refused, taken) == ([], ["ada1.0"])
 
 
-def test_a_lease_is_written_again_only_when_it_is_about_to_expire(database_url: str) -> None:
-    async def story() -> None:
-        database = await filled(database_url, "r")
-        now = utc_now()
-        wanted = leases(["ada1.0"], "a")
-        await database.single(lambda connection: lease_tasks(connection, now, wanted))
-        ends = []
-        for seconds in (0, 4, 6):  # of 15 leases, 10 are fresh
-            later = now + timedelta(seconds=seconds)
-            async with database.work() as session:
-                assert await renew_tasks(session, later, ["a.ada1.0", "b.ada1.1"]) == {"a.ada1.0"}
-                ends.append(await session.scalar(text("SELECT lease_expires_at FROM tasks WHERE id = 'ada1.0'")))
-        await database.close()
-        assert ends == [now + timedelta(seconds=seconds) for seconds in (15, 15, 21)]
-
-    asyncio.run(story())
-
-
-def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: str) -> None:
-    async def story() -> None:
-        database = await filled(database_url, "r")
+async def test_a_lease_is_written_again_only_when_it_is_about_to_expire(database_url: str) -> None:
+    database = await filled(database_url, "r")
+    now = utc_now()
+    wanted = leases(["ada1.0"], "a")
+    await database.single(lambda connection: lease_tasks(connection, now, wanted))
+    ends = []
+    for seconds in (0, 4, 6):  # of 15 leases, 10 are fresh
+        later = now + timedelta(seconds=seconds)
         async with database.work() as session:
-            assert await lease_tasks(session, utc_now(), leases(["ada1.0"], "a"))
-            unpinned = asyncio.create_task(unpin_jobs(database, utc_now(), ["another"]))
-            await somebody_waits_for_a_lock(database)
-            assert not unpinned.done(), "it waits for leases under way"
-        await unpinned
-        async with database.reading() as session:
-            found = await session.execute(text("SELECT id FROM jobs WHERE renderer = 'r'"))
-            kept = list(found.scalars())
-            offered = await open_work(session, utc_now(), 8, ["another"])
-        again = await leased(database, leases(["bob1.0"], "b", "another"))
-        await database.close()
-        assert kept == ["ada1"], "the other jobs begin again on another renderer"
-        assert {row.job_id for row in offered} == {"ada2", "ada3", "bob1", "bob2", "bob3"}
-        assert again == ["bob1.0"]
+            assert await renew_tasks(session, later, ["a.ada1.0", "b.ada1.1"]) == {"a.ada1.0"}
+            ends.append(await session.scalar(text("SELECT lease_expires_at FROM tasks WHERE id = 'ada1.0'")))
+    await database.close()
+    assert ends == [now + timedelta(seconds=seconds) for seconds in (15, 15, 21)]
 
-    asyncio.run(story())
+
+async def test_a_renderer_is_not_taken_from_a_job_that_is_being_leased(database_url: str) -> None:
+    database = await filled(database_url, "r")
+    async with database.work() as session:
+        assert await lease_tasks(session, utc_now(), leases(["ada1.0"], "a"))
+        unpinned = asyncio.create_task(unpin_jobs(database, utc_now(), ["another"]))
+        await somebody_waits_for_a_lock(database)
+        assert not unpinned.done(), "it waits for leases under way"
+    await unpinned
+    async with database.reading() as session:
+        found = await session.execute(text("SELECT id FROM jobs WHERE renderer = 'r'"))
+        kept = list(found.scalars())
+        offered = await open_work(session, utc_now(), 8, ["another"])
+    again = await leased(database, leases(["bob1.0"], "b", "another"))
+    await database.close()
+    assert kept == ["ada1"], "the other jobs begin again on another renderer"
+    assert {row.job_id for row in offered} == {"ada2", "ada3", "bob1", "bob2", "bob3"}
+    assert again == ["bob1.0"]
 
 
 QUEUED: Final = """
@@ -155,32 +140,24 @@ QUEUED: Final = """
 """
 
 
-def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database_url: str) -> None:
+async def test_a_lease_has_the_composition_that_its_document_was_frozen_with(database: Database) -> None:
     """The previous release does not store it; the template still has it then."""
-
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            await rows.template(session, await rows.account(session))
-            await session.execute(text("UPDATE templates SET composition_id = 'intro'"))
-            await session.execute(text(QUEUED))
-        jobs = await database.single(lambda connection: claim_jobs(connection, utc_now(), 8))
-        planned = [
-            PlannedJob(FrozenJob(job, "frozen/a.json", {}, 0), "r", "plan", plan(90, 30, 64, 64)) for job in jobs
-        ]
-        await database.single(lambda connection: plan_jobs(connection, utc_now(), planned))
-        async with database.work() as session:
-            await session.execute(
-                text("UPDATE jobs SET composition_id = NULL, composition_seconds = NULL WHERE id = 'former'")
-            )
-            await session.execute(text("UPDATE templates SET composition_id = 'later', duration_seconds = 8"))
-        wanted = leases(["new.0", "former.0"], "a")
-        found = await database.single(lambda connection: lease_tasks(connection, utc_now(), wanted))
-        await database.close()
-        compositions = {row.job_id: (row.composition_id, row.duration_seconds) for row in found}
-        assert compositions == {"new": ("intro", 3), "former": ("later", 8)}
-
-    asyncio.run(story())
+    async with database.work() as session:
+        await rows.template(session, await rows.account(session))
+        await session.execute(text("UPDATE templates SET composition_id = 'intro'"))
+        await session.execute(text(QUEUED))
+    jobs = await database.single(lambda connection: claim_jobs(connection, utc_now(), 8))
+    planned = [PlannedJob(FrozenJob(job, "frozen/a.json", {}, 0), "r", "plan", plan(90, 30, 64, 64)) for job in jobs]
+    await database.single(lambda connection: plan_jobs(connection, utc_now(), planned))
+    async with database.work() as session:
+        await session.execute(
+            text("UPDATE jobs SET composition_id = NULL, composition_seconds = NULL WHERE id = 'former'")
+        )
+        await session.execute(text("UPDATE templates SET composition_id = 'later', duration_seconds = 8"))
+    wanted = leases(["new.0", "former.0"], "a")
+    found = await database.single(lambda connection: lease_tasks(connection, utc_now(), wanted))
+    compositions = {row.job_id: (row.composition_id, row.duration_seconds) for row in found}
+    assert compositions == {"new": ("intro", 3), "former": ("later", 8)}
 
 
 ASSEMBLY: Final = """
@@ -194,40 +171,34 @@ FINISHED: Final = """
 """
 
 
-def test_an_assembly_gets_its_segments_with_their_reports_in_order(database_url: str) -> None:
-    async def story() -> None:
-        database = await filled(database_url, "r")
-        async with database.work() as session:
-            for task in ("ada1.1", "ada1.0"):  # the later segment ends first
-                await session.execute(text(FINISHED), {"task": task})
-            await session.execute(text(ASSEMBLY))
-        found = await database.single(lambda connection: lease_tasks(connection, utc_now(), leases(["ada1.2"], "a")))
-        await database.close()
-        assert found[0].segments == [
-            {"firstFrame": 0, "frames": 30, "key": 'segments/"0\\.mp4', "cached": True, "stagesMs": {"draw": 1.5}},
-            {"firstFrame": 30, "frames": 30, "key": 'segments/"1\\.mp4', "cached": False, "stagesMs": {}},
-        ]
-
-    asyncio.run(story())
+async def test_an_assembly_gets_its_segments_with_their_reports_in_order(database_url: str) -> None:
+    database = await filled(database_url, "r")
+    async with database.work() as session:
+        for task in ("ada1.1", "ada1.0"):  # the later segment ends first
+            await session.execute(text(FINISHED), {"task": task})
+        await session.execute(text(ASSEMBLY))
+    found = await database.single(lambda connection: lease_tasks(connection, utc_now(), leases(["ada1.2"], "a")))
+    await database.close()
+    assert found[0].segments == [
+        {"firstFrame": 0, "frames": 30, "key": 'segments/"0\\.mp4', "cached": True, "stagesMs": {"draw": 1.5}},
+        {"firstFrame": 30, "frames": 30, "key": 'segments/"1\\.mp4', "cached": False, "stagesMs": {}},
+    ]
 
 
-def test_columns_of_statements_are_the_fields_of_their_rows_in_their_order(database_url: str) -> None:
-    async def story() -> None:
-        database = await filled(database_url, "r")
-        read: dict[str, object] = {
-            "now": utc_now(),
-            "renderers": None,
-            "depth_least": 2,
-            "resting": [],
-            "named": [],
-            "are_named": None,
-        }
-        lease = {"task_ids": ["ada1.0"], "job_ids": ["ada1"], "tokens": ["token"], "workers": ["w"], "renderers": ["r"]}
-        async with database.work() as session:
-            waiting = await execute(session, "open_work", read, limits={"heads_max": 1})
-            leased = await execute(session, "lease_tasks", {"now": utc_now(), "lease_seconds": LEASE_SECONDS, **lease})
-        await database.close()
-        assert waiting[0]._fields == WaitingTask._fields
-        assert leased[0]._fields == LeasedTask._fields
-
-    asyncio.run(story())
+async def test_columns_of_statements_are_the_fields_of_their_rows_in_their_order(database_url: str) -> None:
+    database = await filled(database_url, "r")
+    read: dict[str, object] = {
+        "now": utc_now(),
+        "renderers": None,
+        "depth_least": 2,
+        "resting": [],
+        "named": [],
+        "are_named": None,
+    }
+    lease = {"task_ids": ["ada1.0"], "job_ids": ["ada1"], "tokens": ["token"], "workers": ["w"], "renderers": ["r"]}
+    async with database.work() as session:
+        waiting = await execute(session, "open_work", read, limits={"heads_max": 1})
+        leased = await execute(session, "lease_tasks", {"now": utc_now(), "lease_seconds": LEASE_SECONDS, **lease})
+    await database.close()
+    assert waiting[0]._fields == WaitingTask._fields
+    assert leased[0]._fields == LeasedTask._fields

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from typing import Final
 
@@ -116,43 +115,34 @@ DERIVED: Final = ((KEPT, TRUE), (OPEN, TRUE_OPEN), (WRONG_RENDERER, NONE), (WAIT
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_queue_tables_equal_what_they_are_derived_from(seed: int, database_url: str) -> None:
-    async def story() -> None:
-        chance, database = random.Random(seed), Database(database_url)
+async def test_the_queue_tables_equal_what_they_are_derived_from(seed: int, database: Database) -> None:
+    chance = random.Random(seed)
+    async with database.work() as session:
+        for name in ("ada", "bob", "cleo"):
+            await rows.template(session, await rows.account(session, name))
+    for number in range(60):
+        some = f"abs(hashtext(id || '{number}')) % 3 > 0"
+        step = chance.choice(STEPS).format(number=number, some=some)
         async with database.work() as session:
-            for name in ("ada", "bob", "cleo"):
-                await rows.template(session, await rows.account(session, name))
-        for number in range(60):
-            some = f"abs(hashtext(id || '{number}')) % 3 > 0"
-            step = chance.choice(STEPS).format(number=number, some=some)
-            async with database.work() as session:
-                await session.execute(text(step))
-            async with database.reading() as session:
-                for kept, true in DERIVED:
-                    found = [tuple(row) for row in await session.execute(text(kept))]
-                    assert found == [tuple(row) for row in await session.execute(text(true))], step
-        await database.close()
-
-    asyncio.run(story())
-
-
-def test_the_queue_tables_are_empty_once_jobs_are_truncated(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            await rows.template(session, await rows.account(session, "ada"))
-        for step in (
-            CREATE.format(number=1),
-            CLAIM.format(some="id < 'job1_2'"),
-            PLAN.format(some="true"),
-            "TRUNCATE jobs CASCADE",
-        ):
-            async with database.work() as session:
-                await session.execute(text(step))
+            await session.execute(text(step))
         async with database.reading() as session:
             for kept, true in DERIVED:
                 found = [tuple(row) for row in await session.execute(text(kept))]
-                assert found == [tuple(row) for row in await session.execute(text(true))]
-        await database.close()
+                assert found == [tuple(row) for row in await session.execute(text(true))], step
 
-    asyncio.run(story())
+
+async def test_the_queue_tables_are_empty_once_jobs_are_truncated(database: Database) -> None:
+    async with database.work() as session:
+        await rows.template(session, await rows.account(session, "ada"))
+    for step in (
+        CREATE.format(number=1),
+        CLAIM.format(some="id < 'job1_2'"),
+        PLAN.format(some="true"),
+        "TRUNCATE jobs CASCADE",
+    ):
+        async with database.work() as session:
+            await session.execute(text(step))
+    async with database.reading() as session:
+        for kept, true in DERIVED:
+            found = [tuple(row) for row in await session.execute(text(kept))]
+            assert found == [tuple(row) for row in await session.execute(text(true))]

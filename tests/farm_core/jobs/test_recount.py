@@ -53,23 +53,18 @@ async def differences(database: Database) -> list[tuple[object, object]]:
         return found
 
 
-def test_rows_that_were_loaded_without_triggers_are_found_counted_and_claimed(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        await filled(database, "replica")
-        assert await database.single(lambda connection: claim_jobs(connection, utc_now(), 32)) == []
-        doubtful = await doubtful_accounts(database)
-        assert (len(doubtful), await recount(database, doubtful)) == (3, 3)
-        assert await doubtful_accounts(database) == []
-        assert await differences(database) == []
-        async with database.reading() as session:
-            completed = (await session.execute(text("SELECT completed FROM account_queues"))).scalars()
-            assert list(completed) == [9, 9, 9]
-        assert len(await database.single(lambda connection: open_work(connection, utc_now(), 8))) >= 8
-        assert len(await database.single(lambda connection: claim_jobs(connection, utc_now(), 32))) == 27
-        await database.close()
-
-    asyncio.run(story())
+async def test_rows_that_were_loaded_without_triggers_are_found_counted_and_claimed(database: Database) -> None:
+    await filled(database, "replica")
+    assert await database.single(lambda connection: claim_jobs(connection, utc_now(), 32)) == []
+    doubtful = await doubtful_accounts(database)
+    assert (len(doubtful), await recount(database, doubtful)) == (3, 3)
+    assert await doubtful_accounts(database) == []
+    assert await differences(database) == []
+    async with database.reading() as session:
+        completed = (await session.execute(text("SELECT completed FROM account_queues"))).scalars()
+        assert list(completed) == [9, 9, 9]
+    assert len(await database.single(lambda connection: open_work(connection, utc_now(), 8))) >= 8
+    assert len(await database.single(lambda connection: claim_jobs(connection, utc_now(), 32))) == 27
 
 
 @pytest.mark.parametrize(
@@ -88,39 +83,28 @@ def test_rows_that_were_loaded_without_triggers_are_found_counted_and_claimed(da
         "DELETE FROM held_jobs",
     ],
 )
-def test_each_kind_of_damage_is_found_and_mended(damage: str, database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        await filled(database, "origin")
-        assert await doubtful_accounts(database) == []
-        async with database.work() as session:
-            await session.execute(text(damage))
-        doubtful = await doubtful_accounts(database)
-        assert len(doubtful) == 3
-        await recount(database, doubtful)
-        assert await doubtful_accounts(database) == []
-        assert await differences(database) == []
-        await database.close()
-
-    asyncio.run(story())
+async def test_each_kind_of_damage_is_found_and_mended(damage: str, database: Database) -> None:
+    await filled(database, "origin")
+    assert await doubtful_accounts(database) == []
+    async with database.work() as session:
+        await session.execute(text(damage))
+    doubtful = await doubtful_accounts(database)
+    assert len(doubtful) == 3
+    await recount(database, doubtful)
+    assert await doubtful_accounts(database) == []
+    assert await differences(database) == []
 
 
-def test_counts_written_during_a_recount_count_once(database_url: str) -> None:
+async def test_counts_written_during_a_recount_count_once(database: Database) -> None:
     """Jobs are created and claimed while accounts are recounted repeatedly."""
+    await filled(database, "replica")
+    accounts = await doubtful_accounts(database)
 
-    async def story() -> None:
-        database = Database(database_url)
-        await filled(database, "replica")
-        accounts = await doubtful_accounts(database)
+    async def written() -> None:
+        for number in range(12):
+            async with database.work() as session:
+                await session.execute(text(FILL.replace("status || n", f"'{number}' || status || n")))
+            await database.single(lambda connection: claim_jobs(connection, utc_now(), 4))
 
-        async def written() -> None:
-            for number in range(12):
-                async with database.work() as session:
-                    await session.execute(text(FILL.replace("status || n", f"'{number}' || status || n")))
-                await database.single(lambda connection: claim_jobs(connection, utc_now(), 4))
-
-        await asyncio.gather(written(), *(recount(database, accounts) for _ in range(8)))
-        assert await differences(database) == []
-        await database.close()
-
-    asyncio.run(story())
+    await asyncio.gather(written(), *(recount(database, accounts) for _ in range(8)))
+    assert await differences(database) == []

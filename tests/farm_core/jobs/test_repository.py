@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -38,24 +38,27 @@ async def prepared(url: str) -> AsyncIterator[tuple[Database, Account, Template]
         await database.close()
 
 
-def on_a_database(url: str, body: Callable[[Database, Account, Template], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with prepared(url) as parts:
-            await body(*parts)
-
-    asyncio.run(run())
+@pytest.fixture
+async def owner(database: Database) -> Account:
+    async with database.work() as session:
+        return await rows.account(session)
 
 
-def test_a_new_job_is_queued_counted_and_reserves_its_minutes(database_url: str) -> None:
-    async def body(database: Database, owner: Account, template: Template) -> None:
-        async with database.work() as session:
-            job = await repository.create(session, rows.job(template))
-        async with database.work() as session:
-            assert job.status == JobStatus.queued
-            assert (await usage.minutes(session, owner.id, utc_now())).reserved_ms == 3000
-            assert (await usage.of_month(session, owner.id, utc_now())).render_jobs == 1
+@pytest.fixture
+async def template(database: Database, owner: Account) -> Template:
+    async with database.work() as session:
+        return await rows.template(session, owner)
 
-    on_a_database(database_url, body)
+
+async def test_a_new_job_is_queued_counted_and_reserves_its_minutes(
+    database: Database, owner: Account, template: Template
+) -> None:
+    async with database.work() as session:
+        job = await repository.create(session, rows.job(template))
+    async with database.work() as session:
+        assert job.status == JobStatus.queued
+        assert (await usage.minutes(session, owner.id, utc_now())).reserved_ms == 3000
+        assert (await usage.of_month(session, owner.id, utc_now())).render_jobs == 1
 
 
 ASKED: Final[Mapping[str, Any]] = {
@@ -80,75 +83,67 @@ def test_each_field_that_a_request_fills_is_in_the_tests_below() -> None:
     assert unset == FILLED_LATER | {"batch_id", "batch_index"}
 
 
-def test_a_new_job_is_stored_as_it_was_asked_for_beside_columns_of_a_later_release(database_url: str) -> None:
-    async def body(database: Database, _: Account, template: Template) -> None:
+async def test_a_new_job_is_stored_as_it_was_asked_for_beside_columns_of_a_later_release(
+    database: Database, template: Template
+) -> None:
+    async with database.work() as session:
+        await session.execute(text("ALTER TABLE jobs ADD COLUMN later integer NOT NULL DEFAULT 7"))
+    asked = rows.job(template, **ASKED)
+    async with database.work() as session:
+        await repository.create(session, asked)
+    async with database.work() as session:
+        stored = await session.get(Job, asked.id)
+        assert stored is not None
+        assert stored.model_dump() == asked.model_dump()
+        assert await session.scalar(text("SELECT later FROM jobs")) == 7
+
+
+async def test_a_job_that_is_created_again_asks_for_the_same(database: Database, template: Template) -> None:
+    async with database.work() as session:
+        failed = await repository.create(session, rows.job(template, **ASKED))
+        ending = text("UPDATE jobs SET status = 'failed', error = 'It failed.', finished_at = created_at")
+        await session.execute(ending)
+        new_id = (await create_again_by_id(session, [failed.id]))[failed.id]
+    async with database.work() as session:
+        again = await session.get(Job, new_id)
+        assert again is not None
+        left_out = FILLED_LATER | OF_ONE_REQUEST
+        assert again.model_dump(exclude=left_out) == failed.model_dump(exclude=left_out)
+
+
+async def test_a_job_that_is_created_again_takes_the_place_in_its_batch(
+    database: Database, owner: Account, template: Template
+) -> None:
+    async with database.work() as session:
+        await session.execute(
+            text(
+                "INSERT INTO batches (id, account_id, template_id, request_hash, row_count, refused, created_at)"
+                " VALUES ('batch_1', :account, :template, '', 30, '[]', now())"
+            ),
+            {"account": owner.id, "template": template.id},
+        )
+        placed = [rows.job(template, batch_id="batch_1", batch_index=index) for index in range(30)]
+        failed = [await repository.create(session, one) for one in (*placed, rows.job(template))]
+        await session.execute(text("UPDATE jobs SET status = 'failed', error = 'It failed.', finished_at = created_at"))
+    async with database.work() as session:
+        again = await create_again_by_id(session, [one.id for one in failed])
+    async with database.work() as session:
+        found = await session.execute(text("SELECT id, batch_index FROM jobs WHERE batch_id = 'batch_1'"))
+        assert {row[0]: row[1] for row in found} == {again[one.id]: one.batch_index for one in placed}
+        assert len(again) == 31
+
+
+async def test_of_concurrent_repeats_with_one_key_one_job_is_made(
+    database: Database, owner: Account, template: Template
+) -> None:
+    async def attempt() -> str:
         async with database.work() as session:
-            await session.execute(text("ALTER TABLE jobs ADD COLUMN later integer NOT NULL DEFAULT 7"))
-        asked = rows.job(template, **ASKED)
-        async with database.work() as session:
-            await repository.create(session, asked)
-        async with database.work() as session:
-            stored = await session.get(Job, asked.id)
-            assert stored is not None
-            assert stored.model_dump() == asked.model_dump()
-            assert await session.scalar(text("SELECT later FROM jobs")) == 7
+            return (await repository.create(session, rows.job(template, idempotency_key="key-12345"))).id
 
-    on_a_database(database_url, body)
-
-
-def test_a_job_that_is_created_again_asks_for_the_same(database_url: str) -> None:
-    async def body(database: Database, _: Account, template: Template) -> None:
-        async with database.work() as session:
-            failed = await repository.create(session, rows.job(template, **ASKED))
-            ending = text("UPDATE jobs SET status = 'failed', error = 'It failed.', finished_at = created_at")
-            await session.execute(ending)
-            new_id = (await create_again_by_id(session, [failed.id]))[failed.id]
-        async with database.work() as session:
-            again = await session.get(Job, new_id)
-            assert again is not None
-            left_out = FILLED_LATER | OF_ONE_REQUEST
-            assert again.model_dump(exclude=left_out) == failed.model_dump(exclude=left_out)
-
-    on_a_database(database_url, body)
-
-
-def test_a_job_that_is_created_again_takes_the_place_in_its_batch(database_url: str) -> None:
-    async def body(database: Database, owner: Account, template: Template) -> None:
-        async with database.work() as session:
-            await session.execute(
-                text(
-                    "INSERT INTO batches (id, account_id, template_id, request_hash, row_count, refused, created_at)"
-                    " VALUES ('batch_1', :account, :template, '', 30, '[]', now())"
-                ),
-                {"account": owner.id, "template": template.id},
-            )
-            placed = [rows.job(template, batch_id="batch_1", batch_index=index) for index in range(30)]
-            failed = [await repository.create(session, one) for one in (*placed, rows.job(template))]
-            await session.execute(
-                text("UPDATE jobs SET status = 'failed', error = 'It failed.', finished_at = created_at")
-            )
-        async with database.work() as session:
-            again = await create_again_by_id(session, [one.id for one in failed])
-        async with database.work() as session:
-            found = await session.execute(text("SELECT id, batch_index FROM jobs WHERE batch_id = 'batch_1'"))
-            assert {row[0]: row[1] for row in found} == {again[one.id]: one.batch_index for one in placed}
-            assert len(again) == 31
-
-    on_a_database(database_url, body)
-
-
-def test_of_concurrent_repeats_with_one_key_one_job_is_made(database_url: str) -> None:
-    async def body(database: Database, owner: Account, template: Template) -> None:
-        async def attempt() -> str:
-            async with database.work() as session:
-                return (await repository.create(session, rows.job(template, idempotency_key="key-12345"))).id
-
-        assert len(set(await asyncio.gather(*(attempt() for _ in range(8))))) == 1
-        async with database.work() as session:
-            assert await session.scalar(select(func.count()).select_from(Job)) == 1
-            assert (await usage.of_month(session, owner.id, utc_now())).render_jobs == 1
-
-    on_a_database(database_url, body)
+    assert len(set(await asyncio.gather(*(attempt() for _ in range(8))))) == 1
+    async with database.work() as session:
+        assert await session.scalar(select(func.count()).select_from(Job)) == 1
+        assert (await usage.of_month(session, owner.id, utc_now())).render_jobs == 1
 
 
 OLD_AND_NEW = """
@@ -169,21 +164,18 @@ async def blocks_of_a_page(session: AsyncSession, database: Database, jobs: Sele
     return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
-def test_a_page_of_an_account_with_half_of_all_jobs_reads_none_of_the_newer_ones_of_others(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            owners = [await rows.account(session, name) for name in ("old", *(f"new{number}" for number in range(20)))]
-            for owner in owners:
-                await rows.template(session, owner)
-            await session.execute(text(OLD_AND_NEW))
-            await session.execute(text("ANALYZE jobs"))
-            newest = select(col(Job.id)).where(repository.is_of_account(owners[0].id))
-            blocks = await blocks_of_a_page(session, database, newest)
-        await database.close()
-        assert blocks < 100
-
-    asyncio.run(story())
+async def test_a_page_of_an_account_with_half_of_all_jobs_reads_none_of_the_newer_ones_of_others(
+    database: Database,
+) -> None:
+    async with database.work() as session:
+        owners = [await rows.account(session, name) for name in ("old", *(f"new{number}" for number in range(20)))]
+        for owner in owners:
+            await rows.template(session, owner)
+        await session.execute(text(OLD_AND_NEW))
+        await session.execute(text("ANALYZE jobs"))
+        newest = select(col(Job.id)).where(repository.is_of_account(owners[0].id))
+        blocks = await blocks_of_a_page(session, database, newest)
+    assert blocks < 100
 
 
 FAILED = """
@@ -195,22 +187,17 @@ FAILED = """
 """
 
 
-def test_a_page_of_an_account_with_few_jobs_reads_none_of_one_that_has_nearly_all(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            owners = {name: await rows.account(session, name) for name in ("large", "small")}
-            for owner in owners.values():
-                await rows.template(session, owner)
-            await session.execute(text(FAILED), {"name": "large", "count": 8000})
-            await session.execute(
-                text("ANALYZE jobs")
-            )  # the sample has no job of the small account, as with a million jobs
-            await session.execute(text(FAILED), {"name": "small", "count": 3})
-            own = select(*repository.SHOWN).where(repository.is_of_account(owners["small"].id))
-            every = await blocks_of_a_page(session, database, own)
-            failed = await blocks_of_a_page(session, database, own.where(repository.has_status(JobStatus.failed)))
-        await database.close()
-        assert every < 100 and failed < 100
-
-    asyncio.run(story())
+async def test_a_page_of_an_account_with_few_jobs_reads_none_of_one_that_has_nearly_all(database: Database) -> None:
+    async with database.work() as session:
+        owners = {name: await rows.account(session, name) for name in ("large", "small")}
+        for owner in owners.values():
+            await rows.template(session, owner)
+        await session.execute(text(FAILED), {"name": "large", "count": 8000})
+        await session.execute(
+            text("ANALYZE jobs")
+        )  # the sample has no job of the small account, as with a million jobs
+        await session.execute(text(FAILED), {"name": "small", "count": 3})
+        own = select(*repository.SHOWN).where(repository.is_of_account(owners["small"].id))
+        every = await blocks_of_a_page(session, database, own)
+        failed = await blocks_of_a_page(session, database, own.where(repository.has_status(JobStatus.failed)))
+    assert every < 100 and failed < 100

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
@@ -94,26 +93,22 @@ TASKS: Final = """
 """
 
 
-Story = Callable[[Database], Awaitable[None]]
-WithAccounts = Callable[..., None]
 NAMES: Final = [f"a{number}" for number in range(20)]
 
 
 @pytest.fixture
-def with_accounts(database_url: str) -> WithAccounts:
-    """Run a function on a database in which each of these accounts has a template."""
+def account_names() -> Sequence[str]:
+    """Return the names of the accounts in the database."""
+    return NAMES
 
-    async def told(story: Story, names: Sequence[str]) -> None:
-        database = Database(database_url)
-        try:
-            async with database.work() as session:
-                for name in names:
-                    await rows.template(session, await rows.account(session, name))
-            await story(database)
-        finally:
-            await database.close()
 
-    return lambda story, names=NAMES: asyncio.run(told(story, names))
+@pytest.fixture
+async def database(database: Database, account_names: Sequence[str]) -> Database:
+    """Return a database in which each of these accounts has a template."""
+    async with database.work() as session:
+        for name in account_names:
+            await rows.template(session, await rows.account(session, name))
+    return database
 
 
 async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) -> int:
@@ -126,26 +121,22 @@ async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) 
 
 @pytest.mark.service
 @pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
-def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(
-    settle: str, with_accounts: WithAccounts
+async def test_a_claim_and_a_dispatch_read_no_more_of_a_deep_queue_than_of_a_short_one(
+    database: Database, settle: str
 ) -> None:
     """Tested with current statistics, and with those from before the tables were filled."""
-
-    async def story(database: Database) -> None:
-        blocks = dict[str, list[int]]()
-        for first, last in ((1, 200), (201, 8000)):
-            async with database.work() as session:
-                await session.execute(text(FILL), {"first": first, "last": last})
-                await session.execute(text(TASKS))
-            async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-                await connection.execute(text(settle))
-            for name, values in OPEN.items():
-                blocks.setdefault(name, []).append(await blocks_read(database, name, values))
-        # 40 times as many jobs make indexes one level deeper, so each look-up reads one more block.
-        grown = {name: pair for name, pair in blocks.items() if pair[1] >= 3 * pair[0]}
-        assert grown == {}, "blocks at 200 jobs, and at 8,000"
-
-    with_accounts(story)
+    blocks = dict[str, list[int]]()
+    for first, last in ((1, 200), (201, 8000)):
+        async with database.work() as session:
+            await session.execute(text(FILL), {"first": first, "last": last})
+            await session.execute(text(TASKS))
+        async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            await connection.execute(text(settle))
+        for name, values in OPEN.items():
+            blocks.setdefault(name, []).append(await blocks_read(database, name, values))
+    # 40 times as many jobs make indexes one level deeper, so each look-up reads one more block.
+    grown = {name: pair for name, pair in blocks.items() if pair[1] >= 3 * pair[0]}
+    assert grown == {}, "blocks at 200 jobs, and at 8,000"
 
 
 SEGMENTS: Final = """
@@ -157,53 +148,42 @@ SEGMENTS: Final = """
 
 
 @pytest.mark.service
-def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(with_accounts: WithAccounts) -> None:
+async def test_a_dispatch_follows_the_index_of_a_jobs_waiting_tasks(database: Database) -> None:
     """The plan must not depend on statistics about the number of tasks."""
-
-    async def story(database: Database) -> None:
-        async with database.work() as session:
-            await session.execute(text(FILL), {"first": 1, "last": 2000})
-            await session.execute(text(SEGMENTS))
-        async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-            await connection.execute(text("VACUUM ANALYZE"))
-            explained = text(f"EXPLAIN {statement('open_work')}")
-            lines = await connection.scalars(explained, {"now": utc_now(), **OPEN["open_work"]})
-            plan = "\n".join(lines)
-        assert "Index Scan using tasks_waiting" in plan, plan
-
-    with_accounts(story)
+    async with database.work() as session:
+        await session.execute(text(FILL), {"first": 1, "last": 2000})
+        await session.execute(text(SEGMENTS))
+    async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        await connection.execute(text("VACUUM ANALYZE"))
+        explained = text(f"EXPLAIN {statement('open_work')}")
+        lines = await connection.scalars(explained, {"now": utc_now(), **OPEN["open_work"]})
+        plan = "\n".join(lines)
+    assert "Index Scan using tasks_waiting" in plan, plan
 
 
 @pytest.mark.service
-def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(with_accounts: WithAccounts) -> None:
-    async def story(database: Database) -> None:
-        async with database.work() as session:
-            await session.execute(text(FILL), {"first": 1, "last": 200})
-            await session.execute(text("UPDATE jobs SET renderer = 'r' WHERE status = 'processing'"))
-            await session.execute(text(TASKS))
-            found = await open_work(session, utc_now(), 8, ["r"])
-            assert {row.renderer for row in found} == {"r"}
-            assert await open_work(session, utc_now(), 8, ["another"]) == []
-            explained = text(f"EXPLAIN (ANALYZE, TIMING OFF) {statement('open_work')}")
-            values = {"now": utc_now(), **OPEN["open_work"], "renderers": ["r"]}
-            lines = list(await session.scalars(explained, values))
-        looks = [line for line in lines if "on jobs" in line]
-        assert looks and all("never executed" in line for line in looks), looks
-
-    with_accounts(story)
+async def test_a_dispatch_looks_up_no_job_that_was_planned_for_a_renderer(database: Database) -> None:
+    async with database.work() as session:
+        await session.execute(text(FILL), {"first": 1, "last": 200})
+        await session.execute(text("UPDATE jobs SET renderer = 'r' WHERE status = 'processing'"))
+        await session.execute(text(TASKS))
+        found = await open_work(session, utc_now(), 8, ["r"])
+        assert {row.renderer for row in found} == {"r"}
+        assert await open_work(session, utc_now(), 8, ["another"]) == []
+        explained = text(f"EXPLAIN (ANALYZE, TIMING OFF) {statement('open_work')}")
+        values = {"now": utc_now(), **OPEN["open_work"], "renderers": ["r"]}
+        lines = list(await session.scalars(explained, values))
+    looks = [line for line in lines if "on jobs" in line]
+    assert looks and all("never executed" in line for line in looks), looks
 
 
 @pytest.mark.service
-def test_a_connection_prepares_a_statement_at_its_first_use(with_accounts: WithAccounts) -> None:
+async def test_a_connection_prepares_a_statement_at_its_first_use(database: Database) -> None:
     """Otherwise Postgres would plan it at five more uses."""
-
-    async def story(database: Database) -> None:
-        async with database.engine.connect() as connection:
-            await open_work(connection, utc_now(), 8)
-            found = await connection.execute(text("SELECT statement FROM pg_prepared_statements"))
-            assert any("account_queues" in statement for statement in found.scalars())
-
-    with_accounts(story)
+    async with database.engine.connect() as connection:
+        await open_work(connection, utc_now(), 8)
+        found = await connection.execute(text("SELECT statement FROM pg_prepared_statements"))
+        assert any("account_queues" in statement for statement in found.scalars())
 
 
 LEASED: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -230,20 +210,17 @@ LEASE: Final = """
 
 
 @pytest.mark.service
-def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(with_accounts: WithAccounts) -> None:
-    async def story(database: Database) -> None:
-        blocks = dict[str, list[int]]()
-        for first, last in ((1, 200), (201, 8000)):
-            async with database.work() as session:
-                await session.execute(text(FILL), {"first": first, "last": last})
-                await session.execute(text(TASKS))
-                await session.execute(text(LEASE))
-            for name, values in LEASED.items():
-                blocks.setdefault(name, []).append(await blocks_read(database, name, values))
-        grown = {name: pair for name, pair in blocks.items() if pair[1] >= 2 * pair[0] + 20}
-        assert grown == {}, "blocks beside 200 leases, and beside 8,000"
-
-    with_accounts(story)
+async def test_a_look_for_a_lease_reads_no_other_leases_even_without_statistics(database: Database) -> None:
+    blocks = dict[str, list[int]]()
+    for first, last in ((1, 200), (201, 8000)):
+        async with database.work() as session:
+            await session.execute(text(FILL), {"first": first, "last": last})
+            await session.execute(text(TASKS))
+            await session.execute(text(LEASE))
+        for name, values in LEASED.items():
+            blocks.setdefault(name, []).append(await blocks_read(database, name, values))
+    grown = {name: pair for name, pair in blocks.items() if pair[1] >= 2 * pair[0] + 20}
+    assert grown == {}, "blocks beside 200 leases, and beside 8,000"
 
 
 HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -286,27 +263,23 @@ DELIVERED: Final = """
 
 @pytest.mark.service
 @pytest.mark.parametrize("settle", ["VACUUM ANALYZE", "VACUUM"])
-def test_recurring_statements_of_schedulers_read_no_ended_jobs(settle: str, with_accounts: WithAccounts) -> None:
+async def test_recurring_statements_of_schedulers_read_no_ended_jobs(database: Database, settle: str) -> None:
     """Tested with current statistics, and with those from before the tables were filled."""
-
-    async def story(database: Database) -> None:
+    async with database.work() as session:
+        await session.execute(text(FILL), {"first": 1, "last": 100})
+        await session.execute(text(TASKS))
+    blocks = dict[str, list[int]]()
+    for first, last in ((1, 200), (201, 8000)):
         async with database.work() as session:
-            await session.execute(text(FILL), {"first": 1, "last": 100})
-            await session.execute(text(TASKS))
-        blocks = dict[str, list[int]]()
-        for first, last in ((1, 200), (201, 8000)):
-            async with database.work() as session:
-                for filling in (ENDED, ENDED_TASKS, DELIVERED):
-                    await session.execute(text(filling), {"first": first, "last": last} if filling is ENDED else {})
-            async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-                await connection.execute(text(settle))
-            for name, values in HISTORY.items():
-                blocks.setdefault(name, []).append(await blocks_read(database, name, values))
-        # Indexes are one level deeper, so each look-up reads one more block.
-        grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
-        assert grown == {}
-
-    with_accounts(story)
+            for filling in (ENDED, ENDED_TASKS, DELIVERED):
+                await session.execute(text(filling), {"first": first, "last": last} if filling is ENDED else {})
+        async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            await connection.execute(text(settle))
+        for name, values in HISTORY.items():
+            blocks.setdefault(name, []).append(await blocks_read(database, name, values))
+    # Indexes are one level deeper, so each look-up reads one more block.
+    grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
+    assert grown == {}
 
 
 CANCELLED: Final = """
@@ -326,25 +299,21 @@ DUE: Final = """
     ("settle", "statements"),
     [("VACUUM ANALYZE", ("claim_deliveries", "next_delivery", "shorten_leases")), ("VACUUM", ("claim_deliveries",))],
 )
-def test_a_sender_of_webhooks_reads_no_more_of_thousands_that_are_due_than_of_hundreds(
-    settle: str, statements: Sequence[str], with_accounts: WithAccounts
+async def test_a_sender_of_webhooks_reads_no_more_of_thousands_that_are_due_than_of_hundreds(
+    database: Database, settle: str, statements: Sequence[str]
 ) -> None:
     """One account can cancel batches faster than its receiver answers."""
-
-    async def story(database: Database) -> None:
-        blocks = dict[str, list[int]]()
-        for first, last in ((1, 200), (201, 8000)):
-            async with database.work() as session:
-                await session.execute(text(CANCELLED), {"first": first, "last": last})
-                await session.execute(text(DUE))
-            async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
-                await connection.execute(text(settle))
-            for name in statements:
-                blocks.setdefault(name, []).append(await blocks_read(database, name, HISTORY[name]))
-        grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
-        assert grown == {}
-
-    with_accounts(story)
+    blocks = dict[str, list[int]]()
+    for first, last in ((1, 200), (201, 8000)):
+        async with database.work() as session:
+            await session.execute(text(CANCELLED), {"first": first, "last": last})
+            await session.execute(text(DUE))
+        async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            await connection.execute(text(settle))
+        for name in statements:
+            blocks.setdefault(name, []).append(await blocks_read(database, name, HISTORY[name]))
+    grown = {name: pair for name, pair in blocks.items() if pair[1] > 2 * pair[0] + 20}
+    assert grown == {}
 
 
 PINNED: Final = """
@@ -361,31 +330,25 @@ MANY_TASKS: Final = """
 
 
 @pytest.mark.service
-def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(with_accounts: WithAccounts) -> None:
-    async def story(database: Database) -> None:
-        async with database.work() as session:
-            await session.execute(text(PINNED))
-            await session.execute(text(MANY_TASKS))
-        found = await database.single(lambda connection: open_work(connection, utc_now(), 4, ["r"]))
-        assert [row.task_id for row in found] == [f"mine.{number}" for number in range(8)]
-
-    with_accounts(story, [*(f"other{number}" for number in range(9)), "mine"])
+@pytest.mark.parametrize("account_names", [[*(f"other{number}" for number in range(9)), "mine"]])
+async def test_accounts_whose_work_is_for_other_workers_take_no_room_from_the_rest(database: Database) -> None:
+    async with database.work() as session:
+        await session.execute(text(PINNED))
+        await session.execute(text(MANY_TASKS))
+    found = await database.single(lambda connection: open_work(connection, utc_now(), 4, ["r"]))
+    assert [row.task_id for row in found] == [f"mine.{number}" for number in range(8)]
 
 
 SHORT: Final = "DELETE FROM tasks USING jobs WHERE tasks.job_id = jobs.id AND jobs.renderer = 'r' AND jobs.id <> 'a0' AND tasks.index > 0"
 
 
 @pytest.mark.service
-def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_leave(
-    with_accounts: WithAccounts,
-) -> None:
-    async def story(database: Database) -> None:
-        async with database.work() as session:
-            await session.execute(text(PINNED.replace("'mine'", "accounts.name")))
-            await session.execute(text(MANY_TASKS))
-            await session.execute(text(SHORT))
-        found = await database.single(lambda connection: open_work(connection, utc_now(), 16, ["r"]))
-        assert {row.job_id for row in found} == {f"a{number}" for number in range(8)}
-        assert sum(row.job_id == "a0" for row in found) >= 16 - 7
-
-    with_accounts(story, NAMES[:8])
+@pytest.mark.parametrize("account_names", [NAMES[:8]])
+async def test_one_account_with_a_long_queue_fills_the_places_that_many_with_one_task_leave(database: Database) -> None:
+    async with database.work() as session:
+        await session.execute(text(PINNED.replace("'mine'", "accounts.name")))
+        await session.execute(text(MANY_TASKS))
+        await session.execute(text(SHORT))
+    found = await database.single(lambda connection: open_work(connection, utc_now(), 16, ["r"]))
+    assert {row.job_id for row in found} == {f"a{number}" for number in range(8)}
+    assert sum(row.job_id == "a0" for row in found) >= 16 - 7

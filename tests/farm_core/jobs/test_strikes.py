@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -40,74 +39,55 @@ WORKER = """
 
 
 @pytest.mark.service
-def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_progress(database_url: str) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            for name in ("small", "large", "well"):
-                await rows.template(session, await rows.account(session, name))
-            await session.execute(text(JOBS))
-            await session.execute(text(STRIKES))
-            named = {row.id: row.name for row in await session.execute(text("SELECT id, name FROM accounts"))}
-        found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
-        await database.close()
-        assert {named[account_id]: strikes for account_id, strikes in found.items()} == {
-            "small": workers.Strikes(6, None)
-        }
-
-    asyncio.run(story())
+async def test_an_account_is_restricted_for_failures_that_are_many_for_its_work_in_progress(database: Database) -> None:
+    async with database.work() as session:
+        for name in ("small", "large", "well"):
+            await rows.template(session, await rows.account(session, name))
+        await session.execute(text(JOBS))
+        await session.execute(text(STRIKES))
+        named = {row.id: row.name for row in await session.execute(text("SELECT id, name FROM accounts"))}
+    found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
+    assert {named[account_id]: strikes for account_id, strikes in found.items()} == {"small": workers.Strikes(6, None)}
 
 
 @pytest.mark.service
 @pytest.mark.parametrize(("stalls", "strikes"), [(1, []), (2, [6])])
-def test_a_frame_that_holds_its_worker_counts_three_times(database_url: str, stalls: int, strikes: list[int]) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            await rows.template(session, await rows.account(session, "small"))
-            await session.execute(text(JOBS))
-            await session.execute(text(STRIKES.replace("crash", "stall").replace("6", str(stalls))))
-        found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
-        await database.close()
-        assert [one.number for one in found.values()] == strikes
-        assert all(one.last_stall_at is not None for one in found.values())
-
-    asyncio.run(story())
+async def test_a_frame_that_holds_its_worker_counts_three_times(
+    database: Database, stalls: int, strikes: list[int]
+) -> None:
+    async with database.work() as session:
+        await rows.template(session, await rows.account(session, "small"))
+        await session.execute(text(JOBS))
+        await session.execute(text(STRIKES.replace("crash", "stall").replace("6", str(stalls))))
+    found = await database.single(lambda connection: workers.striking_accounts(connection, utc_now()))
+    assert [one.number for one in found.values()] == strikes
+    assert all(one.last_stall_at is not None for one in found.values())
 
 
 @pytest.mark.service
-def test_a_worker_rests_from_its_third_failure_in_a_row(database_url: str) -> None:
-    async def story() -> None:
-        database, now = Database(database_url), utc_now()
-        async with database.work() as session:
-            await session.execute(text(WORKER))
-        rests = [await database.single(lambda connection: workers.blame_worker(connection, now, "w")) for _ in range(4)]
-        await database.close()
-        assert rests == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
-
-    asyncio.run(story())
+async def test_a_worker_rests_from_its_third_failure_in_a_row(database: Database) -> None:
+    now = utc_now()
+    async with database.work() as session:
+        await session.execute(text(WORKER))
+    rests = [await database.single(lambda connection: workers.blame_worker(connection, now, "w")) for _ in range(4)]
+    assert rests == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
 
 
 @pytest.mark.service
-def test_a_worker_does_not_rest_for_an_account_that_completes_nothing_while_others_do(database_url: str) -> None:
+async def test_a_worker_does_not_rest_for_an_account_that_completes_nothing_while_others_do(database: Database) -> None:
     """Frames beyond the limit of some new accounts took every worker of a small farm out of service for ten minutes."""
+    now = utc_now()
+    async with database.work() as session:
+        await session.execute(text(WORKER))
+        new, old = [(await rows.account(session, name)).id for name in ("new", "old")]
+        await session.execute(text("UPDATE account_queues SET completed = 1 WHERE account_id = :old"), {"old": old})
 
-    async def story() -> None:
-        database, now = Database(database_url), utc_now()
-        async with database.work() as session:
-            await session.execute(text(WORKER))
-            new, old = [(await rows.account(session, name)).id for name in ("new", "old")]
-            await session.execute(text("UPDATE account_queues SET completed = 1 WHERE account_id = :old"), {"old": old})
+    async def rests(account_id: str) -> list[datetime | None]:
+        blame = partial(workers.blame_worker, now=now, worker_id="w", account_id=account_id)
+        return [await database.single(blame) for _ in range(4)]
 
-        async def rests(account_id: str) -> list[datetime | None]:
-            blame = partial(workers.blame_worker, now=now, worker_id="w", account_id=account_id)
-            return [await database.single(blame) for _ in range(4)]
-
-        assert await rests(new) == [None] * 4
-        assert await rests(old) == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
-        await database.close()
-
-    asyncio.run(story())
+    assert await rests(new) == [None] * 4
+    assert await rests(old) == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
 
 
 ELSEWHERE = """
@@ -126,49 +106,39 @@ ELSEWHERE = """
         (["small", "large"], "processing", False),
     ],
 )
-def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_failed_that_others_completed(
-    database_url: str, names: list[str], status: str, counts: bool
+async def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_failed_that_others_completed(
+    database: Database, names: list[str], status: str, counts: bool
 ) -> None:
     """A broken worker rested for no new account's failure, however many accounts met it."""
     jobs = JOBS.replace("('well', 'completed', 10)", "('well', 'completed', 10), ('better', 'completed', 10)")
 
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            await session.execute(text(WORKER))
-            for name in ("small", "large", "well", "better"):
-                await rows.template(session, await rows.account(session, name))
-            await session.execute(text(jobs))
-            await session.execute(
-                text(
-                    "UPDATE account_queues SET completed = 1 WHERE account_id = (SELECT id FROM accounts WHERE name = 'well')"
-                )
+    async with database.work() as session:
+        await session.execute(text(WORKER))
+        for name in ("small", "large", "well", "better"):
+            await rows.template(session, await rows.account(session, name))
+        await session.execute(text(jobs))
+        await session.execute(
+            text(
+                "UPDATE account_queues SET completed = 1 WHERE account_id = (SELECT id FROM accounts WHERE name = 'well')"
             )
-            new = (await rows.account(session, "new")).id
-            await session.execute(text(ELSEWHERE), {"names": names, "status": status})
-        blame = partial(workers.blame_worker, now=utc_now(), worker_id="w", account_id=new)
-        rests = [await database.single(blame) for _ in range(3)]
-        await database.close()
-        assert [until is not None for until in rests] == [False, False, counts]
-
-    asyncio.run(story())
+        )
+        new = (await rows.account(session, "new")).id
+        await session.execute(text(ELSEWHERE), {"names": names, "status": status})
+    blame = partial(workers.blame_worker, now=utc_now(), worker_id="w", account_id=new)
+    rests = [await database.single(blame) for _ in range(3)]
+    assert [until is not None for until in rests] == [False, False, counts]
 
 
 @pytest.mark.service
-def test_blame_reads_only_jobs_that_failed_whatever_the_statistics_are(database_url: str) -> None:
+async def test_blame_reads_only_jobs_that_failed_whatever_the_statistics_are(database: Database) -> None:
     """Schedulers keep the plan: it must find failures by their index, and never read all jobs."""
     values = {"now": utc_now(), "since": utc_now() - timedelta(seconds=600), "id": "w", "account_id": "a", "failures_max": 3, "rest_seconds_max": 600, "accounts_min": 2}  # fmt: skip
 
-    async def story() -> None:
-        database = Database(database_url)
-        async with database.work() as session:
-            for name in ("small", "large", "well"):
-                await rows.template(session, await rows.account(session, name))
-            await session.execute(text(JOBS))
-            await session.execute(text(MANY_STRIKES))
-            await session.execute(text("ANALYZE"))
-            plan = "\n".join(await session.scalars(text(f"EXPLAIN {statement('blame_worker')}"), values))
-        await database.close()
-        assert "Seq Scan on jobs" not in plan and "job_events_strikes" in plan, plan
-
-    asyncio.run(story())
+    async with database.work() as session:
+        for name in ("small", "large", "well"):
+            await rows.template(session, await rows.account(session, name))
+        await session.execute(text(JOBS))
+        await session.execute(text(MANY_STRIKES))
+        await session.execute(text("ANALYZE"))
+        plan = "\n".join(await session.scalars(text(f"EXPLAIN {statement('blame_worker')}"), values))
+    assert "Seq Scan on jobs" not in plan and "job_events_strikes" in plan, plan

@@ -159,19 +159,19 @@ async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -
             assert not failure.value.again
 
 
-def test_a_full_disk_is_not_a_server_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_is_not_a_server_that_cannot_be_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "full").symlink_to("/dev/full")
 
     def on_full_disk(**_: object) -> BinaryIO:
         return (tmp_path / "full").open("wb", buffering=0)
 
-    async def story() -> None:
-        async with server(lambda _: ok(b"12345")) as seen:
-            with pytest.raises(OSError, match="No space left"):
-                await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", on_full_disk)
-    asyncio.run(story())
+
+    async with server(lambda _: ok(b"12345")) as seen:
+        with pytest.raises(OSError, match="No space left"):
+            await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
 
 
 async def test_a_machine_without_descriptors_is_not_a_server_that_cannot_be_reached() -> None:

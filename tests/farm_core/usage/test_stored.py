@@ -13,9 +13,8 @@ from tests.farm_core.locks import somebody_waits_for_a_lock
 
 @pytest.mark.service
 async def test_of_two_objects_that_are_stored_at_once_the_second_is_refused_if_both_do_not_fit(
-    database_url: str,
+    database: Database,
 ) -> None:
-    database = Database(database_url)
     async with database.work() as session:
         account = await rows.account(session)
         await charge(session, account.id, "uploads/first", 10, 100)
@@ -32,4 +31,3 @@ async def test_of_two_objects_that_are_stored_at_once_the_second_is_refused_if_b
         await storing
     async with database.reading() as session:
         assert await stored_bytes(session, account.id) == 70
-    await database.close()
