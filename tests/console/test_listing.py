@@ -22,9 +22,9 @@ TASK = """
 """
 
 
-async def test_each_status_has_its_renders_and_its_total(database_url: str) -> None:
+async def test_each_status_has_its_renders_and_its_total(database: Database) -> None:
     """Renders in processing are claimed or planned. Both kinds are older than the queued ones here."""
-    database, now = Database(database_url), utc_now()
+    now = utc_now()
     async with database.work() as session:
         ada, bob = [await rows.template(session, await rows.account(session, name)) for name in ("ada", "bob")]
         before = now - timedelta(hours=1)
@@ -44,13 +44,12 @@ async def test_each_status_has_its_renders_and_its_total(database_url: str) -> N
         everybody = await listing(session, None, Filters(status="processing"), now)
         assert {row.id for row in everybody.rows} == {"job_planned", "job_claimed", "job_other"}
         assert everybody.total == 3
-    await database.close()
     assert found == {"": (5, 5), "queued": (3, 3), "processing": (2, 2), "active": (5, 5), "failed": (0, 0)}
 
 
-async def test_a_text_search_skips_inputs_that_are_large_only_before_compression(database_url: str) -> None:
+async def test_a_text_search_skips_inputs_that_are_large_only_before_compression(database: Database) -> None:
     """Searching 5,000 renders of 400 KB each, which Postgres stores in 5 KB, would take it half a minute."""
-    database, now = Database(database_url), utc_now()
+    now = utc_now()
     async with database.work() as session:
         ada = await rows.template(session, await rows.account(session, "ada"))
         for number, length in enumerate((10, 5_000, 400_000)):
@@ -61,7 +60,6 @@ async def test_a_text_search_skips_inputs_that_are_large_only_before_compression
         stored = await session.scalar(text("SELECT max(pg_column_size(inputs)) FROM jobs"))
         shown = await listing(session, None, Filters(text="blue SKY"), now)
         matching = await jobs.count(session, jobs.JobFilter(text="blue SKY"))
-    await database.close()
     assert stored < 10_000
     assert {row.id for row in shown.rows} == {"job_0", "job_1"}
     assert matching == shown.total == 2
@@ -81,10 +79,10 @@ async def test_a_text_search_skips_inputs_that_are_large_only_before_compression
     ],
 )
 async def test_a_text_search_finds_words_that_the_list_shows_and_ids(
-    database_url: str, searched: str, found: set[str]
+    database: Database, searched: str, found: set[str]
 ) -> None:
     """Ids and addresses of uploads are random. A short name in them would cancel or retry renders of other names, too."""
-    database, now = Database(database_url), utc_now()
+    now = utc_now()
     async with database.work() as session:
         people = await rows.template(session, await rows.account(session, "ada"))
         ada = {"guest": 'Ada "queen"', "photo": "/files/uploads/acc_1/0123abad"}
@@ -94,6 +92,5 @@ async def test_a_text_search_finds_words_that_the_list_shows_and_ids(
     async with database.reading() as session:
         shown = await listing(session, None, Filters(text=searched), now)
         matching = await jobs.count(session, jobs.JobFilter(text=searched))
-    await database.close()
     assert {(row.texts or "").split()[0] for row in shown.rows} == found
     assert matching == shown.total == len(found)
