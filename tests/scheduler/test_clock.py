@@ -26,39 +26,34 @@ pytestmark = pytest.mark.service
 
 
 @pytest.mark.parametrize("off", [timedelta(days=400), -timedelta(hours=1)])
-def test_a_scheduler_with_a_wrong_clock_leaves_others_their_tasks_and_keeps_what_is_young(
+async def test_a_scheduler_with_a_wrong_clock_leaves_others_their_tasks_and_keeps_what_is_young(
     database_url: str, tmp_path: Path, off: timedelta
 ) -> None:
     gate, storage = Gate(), LocalStorage(tmp_path / "storage", Links(b"secret"))
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, behave=gate) as right:
-            done = await right.create(seconds=1, document_key="frozen/done")
-            held = await right.create(seconds=1, document_key="frozen/held")
-            await gate.reached()
-            (tmp_path / "wrong").mkdir()
-            clock = FollowingClock(lambda: datetime.now(UTC) + off)
-            wrong = Scheduler(parts_for(Database(database_url), storage, [], tmp_path / "wrong", clock), database_url)
-            await wrong.start()
-            for service in (*wrong.keepers, *wrong.keepers):
-                service.ticked.clear()
-                service.wake()
-                await asyncio.wait_for(service.ticked.wait(), HANG_SECONDS)
-            gate.open()
-            assert [(await right.ended(job_id)).status for job_id in (done, held)] == ["completed"] * 2
-            attempts = [task.attempt for job_id in (done, held) for task in await right.tasks(job_id)]
-            assert set(attempts) == {1}, "a lease was taken for expired"
-            for service in wrong.keepers:
-                service.ticked.clear()
-                service.wake()
-                await asyncio.wait_for(service.ticked.wait(), HANG_SECONDS)
-            async with right.database.work() as session:
-                assert (await session.execute(text("SELECT count(*) FROM jobs"))).scalar_one() == 2, (
-                    "history was deleted"
-                )
-            await wrong.stop()
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, behave=gate) as right:
+        done = await right.create(seconds=1, document_key="frozen/done")
+        held = await right.create(seconds=1, document_key="frozen/held")
+        await gate.reached()
+        (tmp_path / "wrong").mkdir()
+        clock = FollowingClock(lambda: datetime.now(UTC) + off)
+        wrong = Scheduler(parts_for(Database(database_url), storage, [], tmp_path / "wrong", clock), database_url)
+        await wrong.start()
+        for service in (*wrong.keepers, *wrong.keepers):
+            service.ticked.clear()
+            service.wake()
+            await asyncio.wait_for(service.ticked.wait(), HANG_SECONDS)
+        gate.open()
+        assert [(await right.ended(job_id)).status for job_id in (done, held)] == ["completed"] * 2
+        attempts = [task.attempt for job_id in (done, held) for task in await right.tasks(job_id)]
+        assert set(attempts) == {1}, "a lease was taken for expired"
+        for service in wrong.keepers:
+            service.ticked.clear()
+            service.wake()
+            await asyncio.wait_for(service.ticked.wait(), HANG_SECONDS)
+        async with right.database.work() as session:
+            assert (await session.execute(text("SELECT count(*) FROM jobs"))).scalar_one() == 2, "history was deleted"
+        await wrong.stop()
 
 
 def test_schedulers_follow_the_clock_of_postgres(database_url: str, tmp_path: Path) -> None:
@@ -66,20 +61,17 @@ def test_schedulers_follow_the_clock_of_postgres(database_url: str, tmp_path: Pa
     assert isinstance(dependencies_of(chosen, tmp_path).clock, FollowingClock)
 
 
-def test_the_api_follows_the_clock_of_postgres(database_url: str, redis_url: str, tmp_path: Path) -> None:
+async def test_the_api_follows_the_clock_of_postgres(database_url: str, redis_url: str, tmp_path: Path) -> None:
     """An API whose clock was ten minutes ahead took all workers for gone, and delayed webhooks."""
     chosen = Settings(database_url=database_url, redis_url=redis_url, data_folder=tmp_path, jwt_secret="s" * 32)
     clock = app_state_from(chosen).clock
     assert isinstance(clock, FollowingClock)
     ahead = FollowingClock(lambda: datetime.now(UTC) + timedelta(minutes=10))
 
-    async def story() -> None:
-        app = create_app(app_state_from(chosen, ahead))
-        async with asyncio.timeout(HANG_SECONDS), app.router.lifespan_context(app):
-            while abs(ahead.now() - datetime.now(UTC)) > timedelta(seconds=5):  # noqa: ASYNC110 - a clock has no event
-                await asyncio.sleep(0.05)
-
-    asyncio.run(story())
+    app = create_app(app_state_from(chosen, ahead))
+    async with asyncio.timeout(HANG_SECONDS), app.router.lifespan_context(app):
+        while abs(ahead.now() - datetime.now(UTC)) > timedelta(seconds=5):  # noqa: ASYNC110 - a clock has no event
+            await asyncio.sleep(0.05)
 
 
 def test_a_step_of_the_machines_clock_moves_nothing() -> None:

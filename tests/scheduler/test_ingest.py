@@ -90,46 +90,37 @@ async def counted_bytes(under_test: FarmUnderTest) -> int:
         return int(found.scalar_one())
 
 
-def test_a_picture_is_fetched_counted_once_and_named_by_its_content(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            job = await rendered(under_test, f"{media.origin}/logo.png")
-            assert (job.status, job.error, job.ingest_bytes) == ("completed", None, len(PICTURE))
-            assert await counted_bytes(under_test) == len(PICTURE)
-            ((source, key),) = dict(job.media or {}).items()
-            assert source == f"/files/{key}"
-            assert under_test.storage.get_bytes(key) == PICTURE
-            frozen = orjson.loads(under_test.storage.get_bytes(str(job.document_key)))
-            assert frozen["scene"]["nodes"][1]["components"][0]["props"]["src"] == source
-
-    asyncio.run(story())
+async def test_a_picture_is_fetched_counted_once_and_named_by_its_content(database_url: str, tmp_path: Path) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        job = await rendered(under_test, f"{media.origin}/logo.png")
+        assert (job.status, job.error, job.ingest_bytes) == ("completed", None, len(PICTURE))
+        assert await counted_bytes(under_test) == len(PICTURE)
+        ((source, key),) = dict(job.media or {}).items()
+        assert source == f"/files/{key}"
+        assert under_test.storage.get_bytes(key) == PICTURE
+        frozen = orjson.loads(under_test.storage.get_bytes(str(job.document_key)))
+        assert frozen["scene"]["nodes"][1]["components"][0]["props"]["src"] == source
 
 
-def test_the_same_picture_from_another_address_is_the_same_job(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            media.files["/other.png"] = PICTURE
-            first = await rendered(under_test, f"{media.origin}/logo.png")
-            second = await rendered(under_test, f"{media.origin}/other.png")
-            assert first.video_key == second.video_key
-
-    asyncio.run(story())
+async def test_the_same_picture_from_another_address_is_the_same_job(database_url: str, tmp_path: Path) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        media.files["/other.png"] = PICTURE
+        first = await rendered(under_test, f"{media.origin}/logo.png")
+        second = await rendered(under_test, f"{media.origin}/other.png")
+        assert first.video_key == second.video_key
 
 
-def test_media_that_would_soon_be_deleted_are_stored_anew(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            job = await rendered(under_test, f"{media.origin}/logo.png")
-            keys = [*dict(job.media or {}).values(), str(job.document_key)]
-            files = [tmp_path / "storage" / "objects" / key for key in keys]
-            for file, days in ((files[0], 29), (files[1], 1)):
-                written = time.time() - days * 24 * 3600
-                os.utime(file, (written, written))
-            await rendered(under_test, f"{media.origin}/logo.png")
-            ages = [time.time() - file.stat().st_mtime for file in files]
-            assert [round(age / 3600) for age in ages] == [0, 24]
-
-    asyncio.run(story())
+async def test_media_that_would_soon_be_deleted_are_stored_anew(database_url: str, tmp_path: Path) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        job = await rendered(under_test, f"{media.origin}/logo.png")
+        keys = [*dict(job.media or {}).values(), str(job.document_key)]
+        files = [tmp_path / "storage" / "objects" / key for key in keys]
+        for file, days in ((files[0], 29), (files[1], 1)):
+            written = time.time() - days * 24 * 3600
+            os.utime(file, (written, written))
+        await rendered(under_test, f"{media.origin}/logo.png")
+        ages = [time.time() - file.stat().st_mtime for file in files]
+        assert [round(age / 3600) for age in ages] == [0, 24]
 
 
 @pytest.mark.parametrize(
@@ -140,33 +131,29 @@ def test_media_that_would_soon_be_deleted_are_stored_anew(database_url: str, tmp
         ("/torn.png", "The media of input 'logo' cannot be used."),
     ],
 )
-def test_media_that_cannot_be_had_fails_the_job_with_a_reason(
+async def test_media_that_cannot_be_had_fails_the_job_with_a_reason(
     database_url: str, tmp_path: Path, path: str, reason: str
 ) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            job = await rendered(under_test, media.origin + path)
-            assert job.status == "failed"
-            assert str(job.error).startswith(reason)
-            assert "127.0.0.1" not in str(job.error) and str(tmp_path) not in str(job.error)
-
-    asyncio.run(story())
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        job = await rendered(under_test, media.origin + path)
+        assert job.status == "failed"
+        assert str(job.error).startswith(reason)
+        assert "127.0.0.1" not in str(job.error) and str(tmp_path) not in str(job.error)
 
 
 @pytest.mark.parametrize(
     ("path", "fault"), [("/missing.png", "could not be fetched"), ("/clip", "cannot be used: it is no")]
 )
-def test_a_failed_job_names_the_label_of_the_input(database_url: str, tmp_path: Path, path: str, fault: str) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            media.files["/clip"] = VIDEO
-            async with under_test.database.work() as session:
-                inputs = [{"id": "logo", "label": "Emblem of the team", "kind": "image", "required": True}]
-                await session.execute(update(Template).values(inputs=inputs))
-            job = await rendered(under_test, media.origin + path)
-            assert str(job.error).startswith(f"The media of input 'Emblem of the team' (logo) {fault}")
-
-    asyncio.run(story())
+async def test_a_failed_job_names_the_label_of_the_input(
+    database_url: str, tmp_path: Path, path: str, fault: str
+) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        media.files["/clip"] = VIDEO
+        async with under_test.database.work() as session:
+            inputs = [{"id": "logo", "label": "Emblem of the team", "kind": "image", "required": True}]
+            await session.execute(update(Template).values(inputs=inputs))
+        job = await rendered(under_test, media.origin + path)
+        assert str(job.error).startswith(f"The media of input 'Emblem of the team' (logo) {fault}")
 
 
 @pytest.mark.parametrize(
@@ -174,66 +161,54 @@ def test_a_failed_job_names_the_label_of_the_input(database_url: str, tmp_path: 
     [("Backdrop " + "x" * 100, f"layer “Backdrop {'x' * 71}”"), ("", "a layer without a name")],
     ids=["a long name", "no name"],
 )
-def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(
+async def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(
     database_url: str, tmp_path: Path, name: str, shown: str
 ) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            transform = {
-                "id": "c",
-                "type": "Transform",
-                "props": {"__kind": "image", "src": f"{media.origin}/gone.png"},
-            }
-            backdrop = {**LAYER, "id": "b", "name": name, "components": [transform]}
-            root = {**ROOT_NODE, "children": ["logo", "b"]}
-            document = {**DOCUMENT, "scene": {"nodes": [root, LAYER, backdrop]}}
-            under_test.storage.put_bytes("documents/logo.json", orjson.dumps(document))
-            job = await rendered(under_test, f"{media.origin}/logo.png")
-            assert job.status == "failed"
-            assert str(job.error).startswith(f"The media of {shown} could not be fetched: The server answered 404.")
-
-    asyncio.run(story())
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        transform = {
+            "id": "c",
+            "type": "Transform",
+            "props": {"__kind": "image", "src": f"{media.origin}/gone.png"},
+        }
+        backdrop = {**LAYER, "id": "b", "name": name, "components": [transform]}
+        root = {**ROOT_NODE, "children": ["logo", "b"]}
+        document = {**DOCUMENT, "scene": {"nodes": [root, LAYER, backdrop]}}
+        under_test.storage.put_bytes("documents/logo.json", orjson.dumps(document))
+        job = await rendered(under_test, f"{media.origin}/logo.png")
+        assert job.status == "failed"
+        assert str(job.error).startswith(f"The media of {shown} could not be fetched: The server answered 404.")
 
 
 @pytest.mark.parametrize(("kind", "status"), [("image", "failed"), ("media", "completed")])
-def test_a_video_is_fetched_for_a_media_input_and_fails_the_job_of_an_image_input(
+async def test_a_video_is_fetched_for_a_media_input_and_fails_the_job_of_an_image_input(
     database_url: str, tmp_path: Path, kind: str, status: str
 ) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            media.files["/clip"] = VIDEO
-            async with under_test.database.work() as session:
-                inputs = [{"id": "logo", "label": "Logo", "kind": kind, "required": True}]
-                await session.execute(update(Template).values(inputs=inputs))
-            job = await rendered(under_test, f"{media.origin}/clip")
-            assert job.status == status
-            if status == "failed":
-                assert job.error == "The media of input 'logo' cannot be used: it is no picture; " + (
-                    "an image input takes PNG, JPEG, WebP, GIF or SVG."
-                )
-
-    asyncio.run(story())
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        media.files["/clip"] = VIDEO
+        async with under_test.database.work() as session:
+            inputs = [{"id": "logo", "label": "Logo", "kind": kind, "required": True}]
+            await session.execute(update(Template).values(inputs=inputs))
+        job = await rendered(under_test, f"{media.origin}/clip")
+        assert job.status == status
+        if status == "failed":
+            assert job.error == "The media of input 'logo' cannot be used: it is no picture; " + (
+                "an image input takes PNG, JPEG, WebP, GIF or SVG."
+            )
 
 
-def test_media_beyond_the_accounts_limit_are_refused(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            async with under_test.database.work() as session:
-                await session.execute(update(Account).values(max_upload_bytes=100))
-            job = await rendered(under_test, f"{media.origin}/logo.png")
-            assert str(job.error).endswith("The file is larger than 100 bytes.")
-
-    asyncio.run(story())
+async def test_media_beyond_the_accounts_limit_are_refused(database_url: str, tmp_path: Path) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        async with under_test.database.work() as session:
+            await session.execute(update(Account).values(max_upload_bytes=100))
+        job = await rendered(under_test, f"{media.origin}/logo.png")
+        assert str(job.error).endswith("The file is larger than 100 bytes.")
 
 
-def test_an_upload_of_another_account_is_not_to_be_had(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, _):
-            job = await rendered(under_test, "http://farm/files/assets/acc_b/secret.png")
-            assert job.status == "failed"
-            assert "no such upload" in str(job.error)
-
-    asyncio.run(story())
+async def test_an_upload_of_another_account_is_not_to_be_had(database_url: str, tmp_path: Path) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, _):
+        job = await rendered(under_test, "http://farm/files/assets/acc_b/secret.png")
+        assert job.status == "failed"
+        assert "no such upload" in str(job.error)
 
 
 async def charges(under_test: FarmUnderTest) -> dict[str, int]:
@@ -246,24 +221,21 @@ async def charges(under_test: FarmUnderTest) -> dict[str, int]:
     return found
 
 
-def test_objects_of_a_job_count_once_and_a_full_account_gets_no_more(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with ingesting(database_url, tmp_path) as (under_test, media):
-            first = await rendered(under_test, f"{media.origin}/logo.png")
-            counted = await charges(under_test)
-            assert first.media is not None and first.document_key is not None and first.video_key is not None
-            described = {key: under_test.storage.describe(key).bytes for key in counted}
-            assert set(counted) == {*first.media.values(), first.document_key, first.video_key}
-            assert counted[first.document_key] == described[first.document_key]
-            assert [counted[key] for key in first.media.values()] == [len(PICTURE)]
-            again = await rendered(under_test, f"{media.origin}/logo.png")
-            assert (again.status, again.video_key) == ("completed", first.video_key)
-            assert await charges(under_test) == counted, "the same objects count once"
-            async with under_test.database.work() as session:
-                await session.execute(update(Account).values(max_storage_bytes=sum(counted.values())))
-            refused = await rendered(under_test, f"{media.origin}/logo.png?2")
-            assert refused.status == "failed"
-            assert refused.error is not None and "storage is full" in refused.error
-            assert await charges(under_test) == counted
-
-    asyncio.run(story())
+async def test_objects_of_a_job_count_once_and_a_full_account_gets_no_more(database_url: str, tmp_path: Path) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        first = await rendered(under_test, f"{media.origin}/logo.png")
+        counted = await charges(under_test)
+        assert first.media is not None and first.document_key is not None and first.video_key is not None
+        described = {key: under_test.storage.describe(key).bytes for key in counted}
+        assert set(counted) == {*first.media.values(), first.document_key, first.video_key}
+        assert counted[first.document_key] == described[first.document_key]
+        assert [counted[key] for key in first.media.values()] == [len(PICTURE)]
+        again = await rendered(under_test, f"{media.origin}/logo.png")
+        assert (again.status, again.video_key) == ("completed", first.video_key)
+        assert await charges(under_test) == counted, "the same objects count once"
+        async with under_test.database.work() as session:
+            await session.execute(update(Account).values(max_storage_bytes=sum(counted.values())))
+        refused = await rendered(under_test, f"{media.origin}/logo.png?2")
+        assert refused.status == "failed"
+        assert refused.error is not None and "storage is full" in refused.error
+        assert await charges(under_test) == counted

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,25 +23,20 @@ from tests.scheduler.test_retention import job
 
 
 @pytest.mark.service
-def test_counts_of_old_minutes_are_deleted_and_those_of_charts_stay(database_url: str, tmp_path: Path) -> None:
+async def test_counts_of_old_minutes_are_deleted_and_those_of_charts_stay(database: Database, tmp_path: Path) -> None:
     """An account that rendered each minute left half a million rows a year, for ever."""
-
-    async def story() -> None:
-        now = datetime.now(UTC).replace(second=0, microsecond=0)
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        young = [now - age for age in (BACKLOG_MAX, timedelta(days=31), timedelta(minutes=1))]
-        old = [now - BACKLOG_MAX - timedelta(minutes=1 + index) for index in range(2 * BATCH + 1)]
-        async with database.work() as session:
-            session.add(Account(id="acc_a", name="a"))
-            await session.flush()
-            session.add_all(JobMinute(minute=minute, account_id="acc_a", completed=1) for minute in (*old, *young))
-        await RowReaper(parts_for(database, storage, [], tmp_path, ManualClock(now))).tick()
-        async with database.reading() as session:
-            left = list(await session.scalars(select(col(JobMinute.minute)).order_by(col(JobMinute.minute))))
-        await database.close()
-        assert left == young
-
-    asyncio.run(story())
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    young = [now - age for age in (BACKLOG_MAX, timedelta(days=31), timedelta(minutes=1))]
+    old = [now - BACKLOG_MAX - timedelta(minutes=1 + index) for index in range(2 * BATCH + 1)]
+    async with database.work() as session:
+        session.add(Account(id="acc_a", name="a"))
+        await session.flush()
+        session.add_all(JobMinute(minute=minute, account_id="acc_a", completed=1) for minute in (*old, *young))
+    await RowReaper(parts_for(database, storage, [], tmp_path, ManualClock(now))).tick()
+    async with database.reading() as session:
+        left = list(await session.scalars(select(col(JobMinute.minute)).order_by(col(JobMinute.minute))))
+    assert left == young
 
 
 ENDED = """
@@ -67,44 +61,36 @@ LEFT = """
 
 
 @pytest.mark.service
-def test_ended_keys_links_and_sessions_and_old_audit_entries_are_deleted(database_url: str, tmp_path: Path) -> None:
+async def test_ended_keys_links_and_sessions_and_old_audit_entries_are_deleted(
+    database: Database, tmp_path: Path
+) -> None:
     """An account that created and revoked a key for every render kept all of them, and no entry of the audit log ever went."""
-
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        async with database.work() as session:
-            session.add(Account(id="acc_a", name="a"))
-            await session.flush()
-            for statement in filter(str.strip, ENDED.split(";")):
-                await session.execute(text(statement))
-        await RowReaper(parts_for(database, storage, [], tmp_path, ManualClock(datetime.now(UTC)))).tick()
-        async with database.reading() as session:
-            left = (await session.execute(text(LEFT))).one()
-        await database.close()
-        assert tuple(left) == (["key_lately", "key_live"], 900, 450, True, 450, True, 365, True)
-
-    asyncio.run(story())
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    async with database.work() as session:
+        session.add(Account(id="acc_a", name="a"))
+        await session.flush()
+        for statement in filter(str.strip, ENDED.split(";")):
+            await session.execute(text(statement))
+    await RowReaper(parts_for(database, storage, [], tmp_path, ManualClock(datetime.now(UTC)))).tick()
+    async with database.reading() as session:
+        left = (await session.execute(text(LEFT))).one()
+    assert tuple(left) == (["key_lately", "key_live"], 900, 450, True, 450, True, 365, True)
 
 
 @pytest.mark.service
-def test_a_job_is_counted_for_the_charts_before_it_is_deleted(database_url: str, tmp_path: Path) -> None:
+async def test_a_job_is_counted_for_the_charts_before_it_is_deleted(database: Database, tmp_path: Path) -> None:
     """Without a viewer of charts, those of a month lacked all renders that `RESULT_DAYS` had deleted."""
-
-    async def story() -> None:
-        now = datetime.now(UTC)
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        await furnish(database, storage)
-        async with database.work() as session:
-            session.add(job("old", "tpl", now - timedelta(days=9)))
-            session.add(job("young", "tpl", now - timedelta(days=2)))
-            await session.execute(text("UPDATE job_roll_up SET until = now() - interval '10 days'"))
-        reaper = HistoryReaper(parts_for(database, storage, [], tmp_path, ManualClock(now), result_days=7))
-        while await reaper.tick():
-            pass
-        async with database.reading() as session:
-            assert list(await session.scalars(select(col(Job.id)))) == ["job_young"]
-        month = await bars(database, now - timedelta(days=31), timedelta(days=1), 31, "acc_a")
-        await database.close()
-        assert [bar.completed for bar in month if bar.completed] == [1, 1]
-
-    asyncio.run(story())
+    now = datetime.now(UTC)
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    await furnish(database, storage)
+    async with database.work() as session:
+        session.add(job("old", "tpl", now - timedelta(days=9)))
+        session.add(job("young", "tpl", now - timedelta(days=2)))
+        await session.execute(text("UPDATE job_roll_up SET until = now() - interval '10 days'"))
+    reaper = HistoryReaper(parts_for(database, storage, [], tmp_path, ManualClock(now), result_days=7))
+    while await reaper.tick():
+        pass
+    async with database.reading() as session:
+        assert list(await session.scalars(select(col(Job.id)))) == ["job_young"]
+    month = await bars(database, now - timedelta(days=31), timedelta(days=1), 31, "acc_a")
+    assert [bar.completed for bar in month if bar.completed] == [1, 1]

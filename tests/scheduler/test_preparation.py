@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,33 +23,30 @@ pytestmark = pytest.mark.service
 
 
 @pytest.mark.parametrize(("deaths", "status"), [(12, "completed"), (DEATHS_MAX, "failed")])
-def test_a_job_survives_schedulers_that_die_while_they_prepare_it(
+async def test_a_job_survives_schedulers_that_die_while_they_prepare_it(
     database_url: str, tmp_path: Path, deaths: int, status: str
 ) -> None:
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        works = [DummyWork(storage)]
-        dependencies = parts_for(database, storage, works, tmp_path)
-        scheduler = Scheduler(dependencies, database_url)
-        await furnish(database, storage)
-        under_test = FarmUnderTest(database, storage, dependencies, scheduler, works)
-        job_id = await under_test.create(seconds=1)
-        began = utc_now() - timedelta(hours=1)
-        claimed = await database.single(partial(claims.claim_jobs, now=began, jobs_max=1))
-        for death in range(1, deaths):
-            later = began + death * timedelta(seconds=claims.LEASE_SECONDS + 1)
-            claimed += await database.single(partial(claims.adopt_jobs, now=later, jobs_max=1))
-        assert [job.id for job in claimed] == [job_id] * deaths
-        await scheduler.start()
-        try:
-            assert (await under_test.ended(job_id)).status == status
-        finally:
-            await scheduler.stop()
-
-    asyncio.run(story())
+    database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+    works = [DummyWork(storage)]
+    dependencies = parts_for(database, storage, works, tmp_path)
+    scheduler = Scheduler(dependencies, database_url)
+    await furnish(database, storage)
+    under_test = FarmUnderTest(database, storage, dependencies, scheduler, works)
+    job_id = await under_test.create(seconds=1)
+    began = utc_now() - timedelta(hours=1)
+    claimed = await database.single(partial(claims.claim_jobs, now=began, jobs_max=1))
+    for death in range(1, deaths):
+        later = began + death * timedelta(seconds=claims.LEASE_SECONDS + 1)
+        claimed += await database.single(partial(claims.adopt_jobs, now=later, jobs_max=1))
+    assert [job.id for job in claimed] == [job_id] * deaths
+    await scheduler.start()
+    try:
+        assert (await under_test.ended(job_id)).status == status
+    finally:
+        await scheduler.stop()
 
 
-def test_a_job_whose_preparation_fails_again_and_again_is_failed(
+async def test_a_job_whose_preparation_fails_again_and_again_is_failed(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tries: list[None] = []
@@ -59,10 +55,7 @@ def test_a_job_whose_preparation_fails_again_and_again_is_failed(
         tries.append(None)
         raise RuntimeError("a defect")
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test:
-            monkeypatch.setattr(freezer, "new_id", fail)
-            job = await under_test.ended(await under_test.create(seconds=1))
-            assert (job.status, job.error, len(tries)) == ("failed", REPEATED_FAILURE, FAILURES_MAX)
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path) as under_test:
+        monkeypatch.setattr(freezer, "new_id", fail)
+        job = await under_test.ended(await under_test.create(seconds=1))
+        assert (job.status, job.error, len(tries)) == ("failed", REPEATED_FAILURE, FAILURES_MAX)

@@ -96,71 +96,60 @@ async def rounds(under_test: FarmUnderTest, number: int = 3) -> None:
         await asyncio.wait_for(under_test.scheduler.storage_limits.ticked.wait(), HANG_SECONDS)
 
 
-def test_a_render_that_exceeds_the_storage_of_its_account_fails_and_others_go_on(
+async def test_a_render_that_exceeds_the_storage_of_its_account_fails_and_others_go_on(
     database_url: str, tmp_path: Path
 ) -> None:
     hold = Hold(SegmentAssignment, first_frame=60)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, workers=1, held_up=hold) as under_test:
-            address = "http://127.0.0.1:9/hook"
-            large = await under_test.create(seconds=10, callback_url=address)
-            await hold.reached(large)
-            await rounds(under_test)
-            assert (await under_test.job(large)).status == JobStatus.processing, "the account has no limit"
-            await limit(under_test, 2 * SEGMENT_BYTES)
-            await rounds(under_test)
-            assert (await under_test.job(large)).status == JobStatus.processing, "its segments are at the limit"
-            await limit(under_test, 2 * SEGMENT_BYTES - 1)
-            failed = await under_test.ended(large)
-            assert (failed.status, failed.error) == ("failed", ACCOUNT_FULL)
-            honest = await under_test.create(seconds=2, account_id="acc_b", width=640)
-            assert (await under_test.ended(honest)).status == "completed"
-            assert {task.status for task in await under_test.tasks(large)} == {"done", "withdrawn"}
-            assert (await under_test.events(large)).count("fail") == 1
-            async with under_test.database.reading() as session:
-                bodies = list(await session.scalars(select(col(Delivery.body)).where(col(Delivery.job_id) == large)))
-                reserved = await session.scalar(
-                    text("SELECT reserved_ms FROM account_queues WHERE account_id = 'acc_a'")
-                )
-            assert [(body["status"], body["error"]) for body in bodies] == [("failed", ACCOUNT_FULL)]
-            assert reserved == 0
-            assert await under_test.scheduler.segment_reaper.shrink(0) >= 2, "nothing protects its segments any more"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, workers=1, held_up=hold) as under_test:
+        address = "http://127.0.0.1:9/hook"
+        large = await under_test.create(seconds=10, callback_url=address)
+        await hold.reached(large)
+        await rounds(under_test)
+        assert (await under_test.job(large)).status == JobStatus.processing, "the account has no limit"
+        await limit(under_test, 2 * SEGMENT_BYTES)
+        await rounds(under_test)
+        assert (await under_test.job(large)).status == JobStatus.processing, "its segments are at the limit"
+        await limit(under_test, 2 * SEGMENT_BYTES - 1)
+        failed = await under_test.ended(large)
+        assert (failed.status, failed.error) == ("failed", ACCOUNT_FULL)
+        honest = await under_test.create(seconds=2, account_id="acc_b", width=640)
+        assert (await under_test.ended(honest)).status == "completed"
+        assert {task.status for task in await under_test.tasks(large)} == {"done", "withdrawn"}
+        assert (await under_test.events(large)).count("fail") == 1
+        async with under_test.database.reading() as session:
+            bodies = list(await session.scalars(select(col(Delivery.body)).where(col(Delivery.job_id) == large)))
+            reserved = await session.scalar(text("SELECT reserved_ms FROM account_queues WHERE account_id = 'acc_a'"))
+        assert [(body["status"], body["error"]) for body in bodies] == [("failed", ACCOUNT_FULL)]
+        assert reserved == 0
+        assert await under_test.scheduler.segment_reaper.shrink(0) >= 2, "nothing protects its segments any more"
 
 
-def test_segments_that_renders_of_an_account_share_count_once(database_url: str, tmp_path: Path) -> None:
+async def test_segments_that_renders_of_an_account_share_count_once(database_url: str, tmp_path: Path) -> None:
     hold = Hold(AssemblyAssignment)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, workers=2, held_up=hold) as under_test:
-            jobs = [await under_test.create(seconds=3) for _ in range(2)]
-            await hold.reached(*jobs)
-            await limit(under_test, 5 * SEGMENT_BYTES)  # three segments, and both videos
-            await rounds(under_test)
-            hold.release()
-            assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, workers=2, held_up=hold) as under_test:
+        jobs = [await under_test.create(seconds=3) for _ in range(2)]
+        await hold.reached(*jobs)
+        await limit(under_test, 5 * SEGMENT_BYTES)  # three segments, and both videos
+        await rounds(under_test)
+        hold.release()
+        assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
 
 
-def test_of_several_renders_of_an_account_the_largest_fails(database_url: str, tmp_path: Path) -> None:
+async def test_of_several_renders_of_an_account_the_largest_fails(database_url: str, tmp_path: Path) -> None:
     hold, storage = Hold(AssemblyAssignment), LocalStorage(tmp_path / "storage", Links(b"secret"))
     work = own_segments(storage)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, work, storage=storage, held_up=hold) as under_test:
-            small = await under_test.create(seconds=2)
-            large = await under_test.create(seconds=5, width=640)
-            await hold.reached(small, large)
-            await limit(under_test, 6 * SEGMENT_BYTES)
-            assert (await under_test.ended(large)).error == ACCOUNT_FULL
-            await rounds(under_test)
-            hold.release()
-            assert (await under_test.ended(small)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, work, storage=storage, held_up=hold) as under_test:
+        small = await under_test.create(seconds=2)
+        large = await under_test.create(seconds=5, width=640)
+        await hold.reached(small, large)
+        await limit(under_test, 6 * SEGMENT_BYTES)
+        assert (await under_test.ended(large)).error == ACCOUNT_FULL
+        await rounds(under_test)
+        hold.release()
+        assert (await under_test.ended(small)).status == "completed"
 
 
 class SmallDisk(LocalStorage):
@@ -183,43 +172,39 @@ async def cached(under_test: FarmUnderTest, key: str) -> None:
         session.add(Segment(key=key, bytes=SEGMENT_BYTES, used_at=datetime.now(UTC)))
 
 
-def test_a_render_that_takes_the_reserve_of_the_disk_fails_and_others_go_on(database_url: str, tmp_path: Path) -> None:
+async def test_a_render_that_takes_the_reserve_of_the_disk_fails_and_others_go_on(
+    database_url: str, tmp_path: Path
+) -> None:
     hold, storage = Hold(AssemblyAssignment), SmallDisk(tmp_path / "storage", 10 * SEGMENT_BYTES, 3 * SEGMENT_BYTES)
     work = own_segments(storage)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, work, workers=3, storage=storage, held_up=hold) as under_test:
-            await cached(under_test, "segments/unneeded.mp4")
-            small = await under_test.create(seconds=2, account_id="acc_b")
-            large = await under_test.create(seconds=5, width=640)
-            await hold.reached(small, large)
-            await rounds(under_test)
-            assert not storage.exists("segments/unneeded.mp4")
-            assert (await under_test.job(large)).status == JobStatus.processing, "without cached segments, all fits"
-            further = await under_test.create(seconds=1, width=320)
-            failed = await under_test.ended(large)
-            assert (failed.status, failed.error) == ("failed", DISK_FULL)
-            await rounds(under_test)
-            assert not storage.reserve_in_use(), "its segments are deleted"
-            hold.release()
-            assert [(await under_test.ended(one)).status for one in (small, further)] == ["completed"] * 2
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, work, workers=3, storage=storage, held_up=hold) as under_test:
+        await cached(under_test, "segments/unneeded.mp4")
+        small = await under_test.create(seconds=2, account_id="acc_b")
+        large = await under_test.create(seconds=5, width=640)
+        await hold.reached(small, large)
+        await rounds(under_test)
+        assert not storage.exists("segments/unneeded.mp4")
+        assert (await under_test.job(large)).status == JobStatus.processing, "without cached segments, all fits"
+        further = await under_test.create(seconds=1, width=320)
+        failed = await under_test.ended(large)
+        assert (failed.status, failed.error) == ("failed", DISK_FULL)
+        await rounds(under_test)
+        assert not storage.reserve_in_use(), "its segments are deleted"
+        hold.release()
+        assert [(await under_test.ended(one)).status for one in (small, further)] == ["completed"] * 2
 
 
-def test_a_full_disk_fails_no_render_if_no_account_takes_much_of_it(database_url: str, tmp_path: Path) -> None:
+async def test_a_full_disk_fails_no_render_if_no_account_takes_much_of_it(database_url: str, tmp_path: Path) -> None:
     hold, storage = Hold(AssemblyAssignment), SmallDisk(tmp_path / "storage", 0, 3 * SEGMENT_BYTES)
     work = own_segments(storage)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, work, storage=storage, held_up=hold) as under_test:
-            jobs = [await under_test.create(seconds=3, account_id=f"acc_{name}") for name in "ab"]
-            await hold.reached(*jobs)
-            await rounds(under_test)
-            hold.release()
-            assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, work, storage=storage, held_up=hold) as under_test:
+        jobs = [await under_test.create(seconds=3, account_id=f"acc_{name}") for name in "ab"]
+        await hold.reached(*jobs)
+        await rounds(under_test)
+        hold.release()
+        assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
 
 
 class Reserve(LocalStorage):
@@ -231,53 +216,44 @@ class Reserve(LocalStorage):
         return self.reserve
 
 
-def test_renders_of_an_account_that_fills_the_disk_wait_for_its_reserve_and_others_go_on(
+async def test_renders_of_an_account_that_fills_the_disk_wait_for_its_reserve_and_others_go_on(
     database_url: str, tmp_path: Path
 ) -> None:
     storage = Reserve(tmp_path / "storage", Links(b"secret"))
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, storage=storage) as under_test:
-            async with under_test.database.work() as session:
-                charged = (
-                    "INSERT INTO object_charges (account_id, key, bytes) VALUES ('acc_a', 'results/old.mp4', 1001)"
-                )
-                await session.execute(text(charged))
-            waiting = await under_test.create(seconds=1)
-            further = await under_test.create(seconds=1, account_id="acc_b", width=640)
-            assert (await under_test.ended(further)).status == "completed"
-            assert (await under_test.job(waiting)).status == "queued"
-            storage.reserve = 0
-            assert (await under_test.ended(waiting)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, storage=storage) as under_test:
+        async with under_test.database.work() as session:
+            charged = "INSERT INTO object_charges (account_id, key, bytes) VALUES ('acc_a', 'results/old.mp4', 1001)"
+            await session.execute(text(charged))
+        waiting = await under_test.create(seconds=1)
+        further = await under_test.create(seconds=1, account_id="acc_b", width=640)
+        assert (await under_test.ended(further)).status == "completed"
+        assert (await under_test.job(waiting)).status == "queued"
+        storage.reserve = 0
+        assert (await under_test.ended(waiting)).status == "completed"
 
 
-def test_segments_go_although_running_jobs_need_all_of_the_oldest(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        await furnish(database, storage)
-        dependencies = parts_for(database, storage, [], tmp_path, segment_cache_bytes=0)
-        async with database.work() as session:
-            values: dict[str, Any] = {
-                "id": "job_busy",
-                "template_id": "tpl",
-                "status": "processing",
-                "frame_count": 30,
-                "reserved_ms": 1000,
-            }
-            session.add(
-                Job(**values, account_id="acc_a", width=64, height=64, fps=30, origin="", request_hash="", inputs={})
-            )
-            await session.flush()
-            await session.execute(text(NEEDED_SEGMENTS), {"number": 2 * BATCH})
-            session.add(Segment(key="segments/unneeded.mp4", bytes=10, used_at=datetime.now(UTC)))
-        assert await SegmentReaper(dependencies).tick() == 1
-        async with database.reading() as session:
-            assert await session.scalar(select(func.count()).select_from(Segment)) == 2 * BATCH
-        await database.close()
-
-    asyncio.run(story())
+async def test_segments_go_although_running_jobs_need_all_of_the_oldest(database: Database, tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    await furnish(database, storage)
+    dependencies = parts_for(database, storage, [], tmp_path, segment_cache_bytes=0)
+    async with database.work() as session:
+        values: dict[str, Any] = {
+            "id": "job_busy",
+            "template_id": "tpl",
+            "status": "processing",
+            "frame_count": 30,
+            "reserved_ms": 1000,
+        }
+        session.add(
+            Job(**values, account_id="acc_a", width=64, height=64, fps=30, origin="", request_hash="", inputs={})
+        )
+        await session.flush()
+        await session.execute(text(NEEDED_SEGMENTS), {"number": 2 * BATCH})
+        session.add(Segment(key="segments/unneeded.mp4", bytes=10, used_at=datetime.now(UTC)))
+    assert await SegmentReaper(dependencies).tick() == 1
+    async with database.reading() as session:
+        assert await session.scalar(select(func.count()).select_from(Segment)) == 2 * BATCH
 
 
 NEEDED_SEGMENTS = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -72,26 +71,23 @@ async def forget_versions(database: Database) -> None:
             await repository.forget_version(session, "acc_a", "tpl_card", version)
 
 
-def test_waiting_renders_get_the_version_of_their_creation(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test:
-            async with under_test.database.work() as session:
-                session.add(template(under_test.storage, "first"))
-                await session.execute(text("UPDATE queue_state SET paused_at = now()"))
-            jobs = [await under_test.create(seconds=1, template_id="tpl_card")]
-            for name in ("second", "third"):
-                version = await replaced(under_test.database, template(under_test.storage, name))
-                jobs.append(await under_test.create(seconds=1, template_id="tpl_card", template_version=version))
-            async with under_test.database.work() as session:
-                await session.execute(text("UPDATE queue_state SET paused_at = NULL"))
-                await wake_schedulers(session)
-            names = [await frozen_name(under_test, await under_test.ended(job_id)) for job_id in jobs]
-            assert names == ["first", "second", "third"]
-
-    asyncio.run(story())
+async def test_waiting_renders_get_the_version_of_their_creation(database_url: str, tmp_path: Path) -> None:
+    async with farm(database_url, tmp_path) as under_test:
+        async with under_test.database.work() as session:
+            session.add(template(under_test.storage, "first"))
+            await session.execute(text("UPDATE queue_state SET paused_at = now()"))
+        jobs = [await under_test.create(seconds=1, template_id="tpl_card")]
+        for name in ("second", "third"):
+            version = await replaced(under_test.database, template(under_test.storage, name))
+            jobs.append(await under_test.create(seconds=1, template_id="tpl_card", template_version=version))
+        async with under_test.database.work() as session:
+            await session.execute(text("UPDATE queue_state SET paused_at = NULL"))
+            await wake_schedulers(session)
+        names = [await frozen_name(under_test, await under_test.ended(job_id)) for job_id in jobs]
+        assert names == ["first", "second", "third"]
 
 
-def test_a_render_whose_version_is_gone_gets_the_newest_if_its_inputs_and_length_fit(
+async def test_a_render_whose_version_is_gone_gets_the_newest_if_its_inputs_and_length_fit(
     database_url: str, tmp_path: Path
 ) -> None:
     inputs = [
@@ -100,97 +96,88 @@ def test_a_render_whose_version_is_gone_gets_the_newest_if_its_inputs_and_length
         {"id": "photo", "label": "Photo", "kind": "image", "required": False},
     ]
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path) as under_test:
-            async with under_test.database.work() as session:
-                session.add(template(under_test.storage, "newest", inputs=inputs, version=5))
-            headline = {"headline": "a", "size": 4, "photo": None}
-            fits, lacks, unknown, other, longer = [
-                await under_test.ended(await under_test.create(seconds=seconds, template_id="tpl_card", inputs=values))
-                for seconds, values in (
-                    (1, headline), (1, {}), (1, headline | {"color": "#fff"}), (1, headline | {"size": "4"}), (3, headline)
-                )
-            ]  # fmt: skip
-            assert await frozen_name(under_test, fits) == "newest"
-            replaced_by = "The template was replaced by a new version"
-            assert (lacks.status, lacks.error) == ("failed", f"{replaced_by}: input 'headline' is required.")
-            no_input = f"{replaced_by}: input 'color' is not an input of this template."
-            assert (unknown.status, unknown.error) == ("failed", no_input)
-            assert (other.status, other.error) == ("failed", f"{replaced_by}: input 'size' must be a number.")
-            assert (longer.status, longer.error) == ("failed", f"{replaced_by}: it has 30 frames, not 90.")
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path) as under_test:
+        async with under_test.database.work() as session:
+            session.add(template(under_test.storage, "newest", inputs=inputs, version=5))
+        headline = {"headline": "a", "size": 4, "photo": None}
+        fits, lacks, unknown, other, longer = [
+            await under_test.ended(await under_test.create(seconds=seconds, template_id="tpl_card", inputs=values))
+            for seconds, values in (
+                (1, headline), (1, {}), (1, headline | {"color": "#fff"}), (1, headline | {"size": "4"}), (3, headline)
+            )
+        ]  # fmt: skip
+        assert await frozen_name(under_test, fits) == "newest"
+        replaced_by = "The template was replaced by a new version"
+        assert (lacks.status, lacks.error) == ("failed", f"{replaced_by}: input 'headline' is required.")
+        no_input = f"{replaced_by}: input 'color' is not an input of this template."
+        assert (unknown.status, unknown.error) == ("failed", no_input)
+        assert (other.status, other.error) == ("failed", f"{replaced_by}: input 'size' must be a number.")
+        assert (longer.status, longer.error) == ("failed", f"{replaced_by}: it has 30 frames, not 90.")
 
 
-def test_a_version_and_its_document_go_once_no_open_render_is_older(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        await furnish(database, storage)
-        now = utc_now()
-        first = template(storage, "first")
+async def test_a_version_and_its_document_go_once_no_open_render_is_older(database: Database, tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    await furnish(database, storage)
+    now = utc_now()
+    first = template(storage, "first")
+    async with database.work() as session:
+        session.add(first)
+        await session.flush()
+        session.add(rows.job(first, id="job_old", created_at=now - timedelta(minutes=1)))
+        session.add(rows.job(first, id="job_racing", created_at=now + timedelta(minutes=50)))
+        session.add(rows.job(first, id="job_later", created_at=now + timedelta(minutes=61)))
+    await replaced(database, template(storage, "second", updated_at=now))
+    await forget_versions(database)
+    await replaced(database, template(storage, "third", updated_at=now + timedelta(hours=2)))
+    await forget_versions(database)
+
+    async def reap(after: timedelta) -> list[int]:
+        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + after))
+        await RowReaper(dependencies).tick()
+        await ResultReaper(dependencies).tick()
+        return await kept_versions(database)
+
+    for job_id in ("job_old", "job_racing"):
+        assert await reap(timedelta(hours=9)) == [1, 2]
         async with database.work() as session:
-            session.add(first)
-            await session.flush()
-            session.add(rows.job(first, id="job_old", created_at=now - timedelta(minutes=1)))
-            session.add(rows.job(first, id="job_racing", created_at=now + timedelta(minutes=50)))
-            session.add(rows.job(first, id="job_later", created_at=now + timedelta(minutes=61)))
-        await replaced(database, template(storage, "second", updated_at=now))
-        await forget_versions(database)
-        await replaced(database, template(storage, "third", updated_at=now + timedelta(hours=2)))
-        await forget_versions(database)
-
-        async def reap(after: timedelta) -> list[int]:
-            dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + after))
-            await RowReaper(dependencies).tick()
-            await ResultReaper(dependencies).tick()
-            return await kept_versions(database)
-
-        for job_id in ("job_old", "job_racing"):
-            assert await reap(timedelta(hours=9)) == [1, 2]
-            async with database.work() as session:
-                job = await session.get_one(Job, job_id)
-                job.status, job.finished_at = "cancelled", now
-        assert await reap(timedelta(minutes=59)) == [1, 2], "a running request can still use it"
-        assert await reap(timedelta(hours=9)) == [2], "job_later is older than the second replacement"
-        left = {stored.key for stored in storage.listed("documents/")}
-        assert {"documents/second.json", "documents/third.json"} < left
-        assert "documents/first.json" not in left
-        async with database.work() as session:
-            job = await session.get_one(Job, "job_later")
+            job = await session.get_one(Job, job_id)
             job.status, job.finished_at = "cancelled", now
-        assert await reap(timedelta(hours=9)) == []
-        await database.close()
+    assert await reap(timedelta(minutes=59)) == [1, 2], "a running request can still use it"
+    assert await reap(timedelta(hours=9)) == [2], "job_later is older than the second replacement"
+    left = {stored.key for stored in storage.listed("documents/")}
+    assert {"documents/second.json", "documents/third.json"} < left
+    assert "documents/first.json" not in left
+    async with database.work() as session:
+        job = await session.get_one(Job, "job_later")
+        job.status, job.finished_at = "cancelled", now
+    assert await reap(timedelta(hours=9)) == []
 
-    asyncio.run(story())
 
+async def test_the_newest_former_versions_stay_until_their_template_is_deleted(
+    database: Database, tmp_path: Path
+) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    await furnish(database, storage)
+    now = utc_now()
+    async with database.work() as session:
+        session.add(template(storage, "v1"))
+    for number in range(2, repository.RESTORABLE_MAX + 5):
+        await replaced(database, template(storage, f"v{number}", updated_at=now))
+    async with database.work() as session:
+        assert await repository.forget_version(session, "acc_a", "tpl_card", 6)
 
-def test_the_newest_former_versions_stay_until_their_template_is_deleted(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        await furnish(database, storage)
-        now = utc_now()
-        async with database.work() as session:
-            session.add(template(storage, "v1"))
-        for number in range(2, repository.RESTORABLE_MAX + 5):
-            await replaced(database, template(storage, f"v{number}", updated_at=now))
-        async with database.work() as session:
-            assert await repository.forget_version(session, "acc_a", "tpl_card", 6)
+    async def reap() -> list[int]:
+        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + timedelta(hours=9)))
+        await RowReaper(dependencies).tick()
+        await ResultReaper(dependencies).tick()
+        return await kept_versions(database)
 
-        async def reap() -> list[int]:
-            dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + timedelta(hours=9)))
-            await RowReaper(dependencies).tick()
-            await ResultReaper(dependencies).tick()
-            return await kept_versions(database)
-
-        kept = [4, 5, *range(7, repository.RESTORABLE_MAX + 4)]
-        assert await reap() == kept
-        assert {stored.key for stored in storage.listed("documents/v")} == {
-            f"documents/v{number}.json" for number in (*kept, repository.RESTORABLE_MAX + 4)
-        }
-        async with database.work() as session:
-            assert await repository.delete(session, "acc_a", "tpl_card", now)
-        assert await reap() == []
-        assert list(storage.listed("documents/v")) == []
-        await database.close()
-
-    asyncio.run(story())
+    kept = [4, 5, *range(7, repository.RESTORABLE_MAX + 4)]
+    assert await reap() == kept
+    assert {stored.key for stored in storage.listed("documents/v")} == {
+        f"documents/v{number}.json" for number in (*kept, repository.RESTORABLE_MAX + 4)
+    }
+    async with database.work() as session:
+        assert await repository.delete(session, "acc_a", "tpl_card", now)
+    assert await reap() == []
+    assert list(storage.listed("documents/v")) == []
