@@ -68,77 +68,64 @@ async def delivered(under_test: FarmUnderTest, job_id: str) -> Delivery:
 
 
 @pytest.mark.service
-def test_a_finished_job_has_one_webhook_with_exactly_the_body_and_headers(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with receiver(204) as hook, farm(database_url, tmp_path) as under_test:
-            job = await under_test.ended(await under_test.create(callback_url=hook.url))
-            delivery = await delivered(under_test, job.id)
-            assert delivery.status == "delivered"
-            ((headers, body),) = hook.requests
-            assert headers["content-type"] == "application/json"
-            assert headers["x-service-event"] == "render.finished"
-            assert headers["x-service-job-id"] == job.id
-            assert body.keys() == {"jobId", "status", "videoUrl", "error", "renderDurationMs"}
-            assert (body["jobId"], body["status"], body["error"]) == (job.id, "completed", None)
-            assert str(body["videoUrl"]).startswith("http://farm/files/results/")
-            assert body["renderDurationMs"] == job.render_duration_ms
-
-    asyncio.run(story())
-
-
-@pytest.mark.service
-def test_the_link_of_a_webhook_ends_with_results_that_are_kept_for_less_than_a_week(
+async def test_a_finished_job_has_one_webhook_with_exactly_the_body_and_headers(
     database_url: str, tmp_path: Path
 ) -> None:
-    async def story() -> None:
-        async with receiver(204) as hook, farm(database_url, tmp_path, result_days=2) as under_test:
-            job = await under_test.ended(await under_test.create(callback_url=hook.url))
-            await delivered(under_test, job.id)
-            ((_, body),) = hook.requests
-            (expires,) = parse_qs(urlsplit(str(body["videoUrl"])).query)["expires"]
-            assert job.finished_at is not None
-            assert int(expires) <= (job.finished_at + timedelta(days=2, seconds=1)).timestamp()
-
-    asyncio.run(story())
+    async with receiver(204) as hook, farm(database_url, tmp_path) as under_test:
+        job = await under_test.ended(await under_test.create(callback_url=hook.url))
+        delivery = await delivered(under_test, job.id)
+        assert delivery.status == "delivered"
+        ((headers, body),) = hook.requests
+        assert headers["content-type"] == "application/json"
+        assert headers["x-service-event"] == "render.finished"
+        assert headers["x-service-job-id"] == job.id
+        assert body.keys() == {"jobId", "status", "videoUrl", "error", "renderDurationMs"}
+        assert (body["jobId"], body["status"], body["error"]) == (job.id, "completed", None)
+        assert str(body["videoUrl"]).startswith("http://farm/files/results/")
+        assert body["renderDurationMs"] == job.render_duration_ms
 
 
 @pytest.mark.service
-def test_a_cancelled_job_has_a_webhook_too(database_url: str, tmp_path: Path) -> None:
+async def test_the_link_of_a_webhook_ends_with_results_that_are_kept_for_less_than_a_week(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with receiver(204) as hook, farm(database_url, tmp_path, result_days=2) as under_test:
+        job = await under_test.ended(await under_test.create(callback_url=hook.url))
+        await delivered(under_test, job.id)
+        ((_, body),) = hook.requests
+        (expires,) = parse_qs(urlsplit(str(body["videoUrl"])).query)["expires"]
+        assert job.finished_at is not None
+        assert int(expires) <= (job.finished_at + timedelta(days=2, seconds=1)).timestamp()
+
+
+@pytest.mark.service
+async def test_a_cancelled_job_has_a_webhook_too(database_url: str, tmp_path: Path) -> None:
     gate = Gate()
 
-    async def story() -> None:
-        async with receiver(200) as hook, farm(database_url, tmp_path, gate) as under_test:
-            job_id = await under_test.create(callback_url=hook.url)
-            await gate.reached()
-            async with under_test.database.work() as session:
-                await repository.cancel(session, job_id)
-            gate.open()
-            await delivered(under_test, job_id)
-            assert [body["status"] for _, body in hook.requests] == ["cancelled"]
-
-    asyncio.run(story())
+    async with receiver(200) as hook, farm(database_url, tmp_path, gate) as under_test:
+        job_id = await under_test.create(callback_url=hook.url)
+        await gate.reached()
+        async with under_test.database.work() as session:
+            await repository.cancel(session, job_id)
+        gate.open()
+        await delivered(under_test, job_id)
+        assert [body["status"] for _, body in hook.requests] == ["cancelled"]
 
 
 @pytest.mark.service
-def test_a_server_error_is_kept_for_another_attempt_five_seconds_later(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with receiver(503) as hook, farm(database_url, tmp_path) as under_test:
-            job = await under_test.ended(await under_test.create(callback_url=hook.url))
-            delivery = await delivered(under_test, job.id)
-            assert (delivery.status, delivery.attempt, delivery.attempts[0]["status"]) == ("due", 1, 503)
-            assert 4 < (delivery.due_at - job.finished_at).total_seconds() < 8  # type: ignore[operator]
-
-    asyncio.run(story())
+async def test_a_server_error_is_kept_for_another_attempt_five_seconds_later(database_url: str, tmp_path: Path) -> None:
+    async with receiver(503) as hook, farm(database_url, tmp_path) as under_test:
+        job = await under_test.ended(await under_test.create(callback_url=hook.url))
+        delivery = await delivered(under_test, job.id)
+        assert (delivery.status, delivery.attempt, delivery.attempts[0]["status"]) == ("due", 1, 503)
+        assert 4 < (delivery.due_at - job.finished_at).total_seconds() < 8  # type: ignore[operator]
 
 
 @pytest.mark.service
-def test_a_client_error_is_final(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        async with receiver(410) as hook, farm(database_url, tmp_path) as under_test:
-            job = await under_test.ended(await under_test.create(callback_url=hook.url))
-            assert (await delivered(under_test, job.id)).status == "dropped"
-
-    asyncio.run(story())
+async def test_a_client_error_is_final(database_url: str, tmp_path: Path) -> None:
+    async with receiver(410) as hook, farm(database_url, tmp_path) as under_test:
+        job = await under_test.ended(await under_test.create(callback_url=hook.url))
+        assert (await delivered(under_test, job.id)).status == "dropped"
 
 
 DUE, DELIVERED, DROPPED = DeliveryStatus.due, DeliveryStatus.delivered, DeliveryStatus.dropped
@@ -164,7 +151,7 @@ def test_attempts_are_made_at_0_5_and_25_seconds(attempt: int, answer: int | Non
 
 
 @pytest.mark.service
-def test_a_slow_answer_does_not_put_off_the_attempts_after_it(database_url: str, tmp_path: Path) -> None:
+async def test_a_slow_answer_does_not_put_off_the_attempts_after_it(database_url: str, tmp_path: Path) -> None:
     start = datetime(2030, 1, 1, tzinfo=UTC)
     clock = ManualClock(start)
 
@@ -174,45 +161,39 @@ def test_a_slow_answer_does_not_put_off_the_attempts_after_it(database_url: str,
         writer.write(b"HTTP/1.1 503 X\r\nContent-Length: 0\r\n\r\n")
         writer.close()
 
-    async def story() -> None:
-        database = Database(database_url, ping=False)
-        server = await asyncio.start_server(slowly, "127.0.0.1", 0)
-        async with server:
-            await ended_job(database, tmp_path, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
-            due = []
-            for _ in range(3):
-                sender = deliverer(database, tmp_path, clock)
-                await sender.tick()
-                await sender.stop()
-                async with database.work() as session:
-                    delivery = (await session.execute(select(Delivery))).scalar_one()
-                due.append((delivery.due_at - start).total_seconds())
-                clock.advance((delivery.due_at - clock.now()).total_seconds())
-            assert (due, delivery.status) == ([5, 25, 25], "dropped")
-        await database.close()
-
-    asyncio.run(story())
+    database = Database(database_url, ping=False)
+    server = await asyncio.start_server(slowly, "127.0.0.1", 0)
+    async with server:
+        await ended_job(database, tmp_path, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook")
+        due = []
+        for _ in range(3):
+            sender = deliverer(database, tmp_path, clock)
+            await sender.tick()
+            await sender.stop()
+            async with database.work() as session:
+                delivery = (await session.execute(select(Delivery))).scalar_one()
+            due.append((delivery.due_at - start).total_seconds())
+            clock.advance((delivery.due_at - clock.now()).total_seconds())
+        assert (due, delivery.status) == ([5, 25, 25], "dropped")
+    await database.close()
 
 
 @pytest.mark.service
 @pytest.mark.parametrize("before", [0, 1])
-def test_a_clock_that_goes_back_puts_off_no_attempt(database_url: str, tmp_path: Path, before: int) -> None:
+async def test_a_clock_that_goes_back_puts_off_no_attempt(database_url: str, tmp_path: Path, before: int) -> None:
     clock = ManualClock(datetime.now(UTC) + timedelta(seconds=5))
 
-    async def story() -> None:
-        async with receiver(503, 200) as hook:
-            database = Database(database_url, ping=False)
-            await ended_job(database, tmp_path, hook.url)
-            for _ in range(before):
-                await tick(database, tmp_path, clock)
-            clock.advance(-6 * 3600)
-            for seconds in (0, 4, 1):
-                clock.advance(seconds)
-                await tick(database, tmp_path, clock)
-            assert len(hook.requests) == 2
-            await database.close()
-
-    asyncio.run(story())
+    async with receiver(503, 200) as hook:
+        database = Database(database_url, ping=False)
+        await ended_job(database, tmp_path, hook.url)
+        for _ in range(before):
+            await tick(database, tmp_path, clock)
+        clock.advance(-6 * 3600)
+        for seconds in (0, 4, 1):
+            clock.advance(seconds)
+            await tick(database, tmp_path, clock)
+        assert len(hook.requests) == 2
+        await database.close()
 
 
 async def tick(database: Database, folder: Path, clock: ManualClock) -> None:
@@ -223,39 +204,29 @@ async def tick(database: Database, folder: Path, clock: ManualClock) -> None:
 
 
 @pytest.mark.service
-def test_a_sender_whose_lease_was_claimed_by_another_begins_and_ends_no_attempt(
-    database_url: str, tmp_path: Path
+async def test_a_sender_whose_lease_was_claimed_by_another_begins_and_ends_no_attempt(
+    database: Database, tmp_path: Path
 ) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        await ended_job(database, tmp_path, "http://receiver.example/hook")
-        async with database.work() as session:
-            (former,) = await webhooks.claim_deliveries(session, utc_now(), 9, "journal")
-            (latter,) = await webhooks.claim_deliveries(session, utc_now() + timedelta(minutes=5), 9, "journal")
-            accepted, record = outcome(1, 204), {"status": 204}
-            assert not await webhooks.begin_attempt(session, utc_now(), former, "journal")
-            assert not await webhooks.end_attempt(session, utc_now(), former, accepted, record)
-            assert await webhooks.begin_attempt(session, utc_now(), latter, "journal")
-            assert await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
-            assert not await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
-            assert (await session.scalars(select(Delivery))).one().attempts == [record]
-        await database.close()
-
-    asyncio.run(story())
+    await ended_job(database, tmp_path, "http://receiver.example/hook")
+    async with database.work() as session:
+        (former,) = await webhooks.claim_deliveries(session, utc_now(), 9, "journal")
+        (latter,) = await webhooks.claim_deliveries(session, utc_now() + timedelta(minutes=5), 9, "journal")
+        accepted, record = outcome(1, 204), {"status": 204}
+        assert not await webhooks.begin_attempt(session, utc_now(), former, "journal")
+        assert not await webhooks.end_attempt(session, utc_now(), former, accepted, record)
+        assert await webhooks.begin_attempt(session, utc_now(), latter, "journal")
+        assert await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
+        assert not await webhooks.end_attempt(session, utc_now(), latter, accepted, record)
+        assert (await session.scalars(select(Delivery))).one().attempts == [record]
 
 
 @pytest.mark.service
-def test_of_senders_that_claim_a_webhook_at_once_one_gets_it(database_url: str, tmp_path: Path) -> None:
-    async def story() -> None:
-        database = Database(database_url)
-        await ended_job(database, tmp_path, "http://receiver.example/hook")
-        async with database.work() as first, database.work() as second:
-            assert len(await webhooks.claim_deliveries(first, utc_now(), 9, "journal")) == 1
-            await second.execute(text("SET LOCAL lock_timeout = '1s'"))
-            assert await webhooks.claim_deliveries(second, utc_now(), 9, "journal") == []
-        await database.close()
-
-    asyncio.run(story())
+async def test_of_senders_that_claim_a_webhook_at_once_one_gets_it(database: Database, tmp_path: Path) -> None:
+    await ended_job(database, tmp_path, "http://receiver.example/hook")
+    async with database.work() as first, database.work() as second:
+        assert len(await webhooks.claim_deliveries(first, utc_now(), 9, "journal")) == 1
+        await second.execute(text("SET LOCAL lock_timeout = '1s'"))
+        assert await webhooks.claim_deliveries(second, utc_now(), 9, "journal") == []
 
 
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:

@@ -52,47 +52,38 @@ def test_a_store_that_is_away_is_no_refusal() -> None:
         asyncio.run(write_together(store.write, [2, 3, 4]))
 
 
-def test_items_added_during_a_write_are_written_together_next() -> None:
-    async def story() -> None:
-        store = Store()
-        commit = GroupCommit(store.write)
-        store.open.clear()
-        adding = [asyncio.create_task(commit.add(2))]
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        adding += [asyncio.create_task(commit.add(number)) for number in (4, 6, 8)]
-        await asyncio.sleep(0)
-        store.open.set()
-        await asyncio.gather(*adding)
-        await commit.drain()
-        assert store.writes == [[2], [4, 6, 8]]
-
-    asyncio.run(story())
+async def test_items_added_during_a_write_are_written_together_next() -> None:
+    store = Store()
+    commit = GroupCommit(store.write)
+    store.open.clear()
+    adding = [asyncio.create_task(commit.add(2))]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    adding += [asyncio.create_task(commit.add(number)) for number in (4, 6, 8)]
+    await asyncio.sleep(0)
+    store.open.set()
+    await asyncio.gather(*adding)
+    await commit.drain()
+    assert store.writes == [[2], [4, 6, 8]]
 
 
-def test_each_item_gets_its_own_error() -> None:
-    async def story() -> None:
-        store = Store()
-        commit = GroupCommit(store.write)
-        fates = await asyncio.gather(*(commit.add(number) for number in (2, 3, 4)), return_exceptions=True)
-        assert fates == [None, UNWRITABLE, None]
-        store.away = True
-        fates = await asyncio.gather(*(commit.add(number) for number in (2, 4)), return_exceptions=True)
-        assert fates == [AWAY, AWAY]
-
-    asyncio.run(story())
+async def test_each_item_gets_its_own_error() -> None:
+    store = Store()
+    commit = GroupCommit(store.write)
+    fates = await asyncio.gather(*(commit.add(number) for number in (2, 3, 4)), return_exceptions=True)
+    assert fates == [None, UNWRITABLE, None]
+    store.away = True
+    fates = await asyncio.gather(*(commit.add(number) for number in (2, 4)), return_exceptions=True)
+    assert fates == [AWAY, AWAY]
 
 
-def test_a_cancelled_item_does_not_hold_up_the_others() -> None:
-    async def story() -> None:
-        store = Store()
-        commit = GroupCommit(store.write)
-        store.open.clear()
-        adding = [asyncio.create_task(commit.add(number)) for number in (2, 4)]
-        await asyncio.sleep(0)
-        adding[0].cancel()
-        store.open.set()
-        await adding[1]
-        assert store.writes == [[2, 4]]
-
-    asyncio.run(story())
+async def test_a_cancelled_item_does_not_hold_up_the_others() -> None:
+    store = Store()
+    commit = GroupCommit(store.write)
+    store.open.clear()
+    adding = [asyncio.create_task(commit.add(number)) for number in (2, 4)]
+    await asyncio.sleep(0)
+    adding[0].cancel()
+    store.open.set()
+    await adding[1]
+    assert store.writes == [[2, 4]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -202,26 +201,23 @@ async def left(database: Database, storage: LocalStorage) -> tuple[set[str], dic
 
 @pytest.mark.service
 @pytest.mark.thorough
-def test_reapers_that_are_killed_at_any_step_delete_too_little_until_the_next_ones_run(
+async def test_reapers_that_are_killed_at_any_step_delete_too_little_until_the_next_ones_run(
     database_url: str, tmp_path: Path
 ) -> None:
-    async def story() -> None:
-        database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-        for killed_at in itertools.count(1):
-            await fill(database, storage)
-            was_killed = await reap(database_url, tmp_path, Steps(killed_at))
-            stored, _, charged, _ = await left(database, storage)
-            assert stored >= set(NEEDED), f"killed before step {killed_at}"
-            charged_objects = {key for key in charged if not key.startswith(("inputs/", "batches/"))}
-            of_row = {"assets/acc_a/old.png"}  # its row leads the next scheduler to it
-            assert charged_objects <= stored | of_row, f"killed before step {killed_at}: what is gone counts"
-            assert not await reap(database_url, tmp_path, Steps(10_000))
-            stored, rows_left, charged, _ = await left(database, storage)
-            assert (stored, rows_left) == (set(NEEDED), ROWS), f"killed before step {killed_at}"
-            assert charged == {key for key in NEEDED if not key.startswith("segments/")}
-            if not was_killed:
-                assert killed_at > 20, "the steps were counted"
-                break
-        await database.close()
-
-    asyncio.run(story())
+    database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
+    for killed_at in itertools.count(1):
+        await fill(database, storage)
+        was_killed = await reap(database_url, tmp_path, Steps(killed_at))
+        stored, _, charged, _ = await left(database, storage)
+        assert stored >= set(NEEDED), f"killed before step {killed_at}"
+        charged_objects = {key for key in charged if not key.startswith(("inputs/", "batches/"))}
+        of_row = {"assets/acc_a/old.png"}  # its row leads the next scheduler to it
+        assert charged_objects <= stored | of_row, f"killed before step {killed_at}: what is gone counts"
+        assert not await reap(database_url, tmp_path, Steps(10_000))
+        stored, rows_left, charged, _ = await left(database, storage)
+        assert (stored, rows_left) == (set(NEEDED), ROWS), f"killed before step {killed_at}"
+        assert charged == {key for key in NEEDED if not key.startswith("segments/")}
+        if not was_killed:
+            assert killed_at > 20, "the steps were counted"
+            break
+    await database.close()

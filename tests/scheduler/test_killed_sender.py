@@ -113,61 +113,49 @@ async def open_scenario(database_url: str, folder: Path, kill_on: str) -> AsyncI
 
 
 @pytest.mark.parametrize("moment", ["request", "answer"])
-def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
+async def test_a_webhook_is_not_posted_twice_though_its_sender_was_killed(
     moment: str, database_url: str, tmp_path: Path
 ) -> None:
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, moment) as scenario:
-            scenario.start_sender(database_url)
-            await scenario.killed.wait()
-            delivery = await scenario.later()
-            assert len(scenario.requests) == 1
-            assert b"x-service-job-id: job" in scenario.requests[0].lower()
-            assert delivery.status in (("dropped",) if moment == "request" else ("dropped", "delivered"))
-            assert len(delivery.attempts) == 1
-            assert "begun" not in delivery.attempts[0]
-
-    asyncio.run(plot())
+    async with open_scenario(database_url, tmp_path, moment) as scenario:
+        scenario.start_sender(database_url)
+        await scenario.killed.wait()
+        delivery = await scenario.later()
+        assert len(scenario.requests) == 1
+        assert b"x-service-job-id: job" in scenario.requests[0].lower()
+        assert delivery.status in (("dropped",) if moment == "request" else ("dropped", "delivered"))
+        assert len(delivery.attempts) == 1
+        assert "begun" not in delivery.attempts[0]
 
 
-def test_an_unsent_request_is_sent_by_the_next_attempt(database_url: str, tmp_path: Path) -> None:
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
-            await scenario.sender_dies(database_url, "unsent")
-            delivery = await scenario.later(hours=0.01)
-            assert (delivery.status, delivery.attempt, scenario.requests) == ("due", 1, [])
-            assert delivery.attempts[0]["error"] == "The sender died before it had sent the request."
-            delivery = await scenario.later(hours=2)
-            assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 2, 1)
-
-    asyncio.run(plot())
+async def test_an_unsent_request_is_sent_by_the_next_attempt(database_url: str, tmp_path: Path) -> None:
+    async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+        await scenario.sender_dies(database_url, "unsent")
+        delivery = await scenario.later(hours=0.01)
+        assert (delivery.status, delivery.attempt, scenario.requests) == ("due", 1, [])
+        assert delivery.attempts[0]["error"] == "The sender died before it had sent the request."
+        delivery = await scenario.later(hours=2)
+        assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 2, 1)
 
 
 @pytest.mark.parametrize(("answer", "status"), [(204, "delivered"), (410, "dropped"), (503, "due")])
-def test_an_answer_counts_though_its_sender_died_before_it_was_recorded(
+async def test_an_answer_counts_though_its_sender_died_before_it_was_recorded(
     answer: int, status: str, database_url: str, tmp_path: Path
 ) -> None:
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
-            scenario.status = answer
-            await scenario.sender_dies(database_url, "answered")
-            delivery = await scenario.later()
-            assert (delivery.status, delivery.attempts[0]["status"], len(scenario.requests)) == (status, answer, 1)
-            scenario.status = 204
-            delivery = await scenario.later(hours=2)
-            assert (delivery.status, len(scenario.requests)) == (("delivered", 2) if status == "due" else (status, 1))
-
-    asyncio.run(plot())
+    async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+        scenario.status = answer
+        await scenario.sender_dies(database_url, "answered")
+        delivery = await scenario.later()
+        assert (delivery.status, delivery.attempts[0]["status"], len(scenario.requests)) == (status, answer, 1)
+        scenario.status = 204
+        delivery = await scenario.later(hours=2)
+        assert (delivery.status, len(scenario.requests)) == (("delivered", 2) if status == "due" else (status, 1))
 
 
-def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_path: Path) -> None:
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
-            (tmp_path / "webhooks").write_text("in the way")
-            delivery = await scenario.later()
-            assert (delivery.status, len(scenario.requests)) == ("delivered", 1)
-
-    asyncio.run(plot())
+async def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_path: Path) -> None:
+    async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+        (tmp_path / "webhooks").write_text("in the way")
+        delivery = await scenario.later()
+        assert (delivery.status, len(scenario.requests)) == ("delivered", 1)
 
 
 @pytest.fixture
@@ -179,41 +167,37 @@ def commands_use_the_database(database_url: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.usefixtures("commands_use_the_database")
-def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, tmp_path: Path) -> None:
+async def test_an_operator_has_a_dropped_webhook_posted_once_more(database_url: str, tmp_path: Path) -> None:
     async def asked(job_id: str) -> int:
         return await asyncio.to_thread(farm.main, ["webhooks", "--data", str(tmp_path), "--again", job_id])
 
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, "request") as scenario:
-            scenario.start_sender(database_url)
-            await scenario.killed.wait()
-            assert await asked("job") == 1, "it has not ended yet"
-            assert (await scenario.later()).status == "dropped"
-            assert (await asked("job"), await asked("job_none")) == (0, 1)
-            delivery = await scenario.later(hours=2)
-            assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 1, 2)
-        database = Database(database_url)
-        async with database.reading() as session:
-            (entry,) = await log.page(session, action="send webhook again")
-        await database.close()
-        assert (entry.role, entry.target) == ("command line", "job job")
-
-    asyncio.run(plot())
+    async with open_scenario(database_url, tmp_path, "request") as scenario:
+        scenario.start_sender(database_url)
+        await scenario.killed.wait()
+        assert await asked("job") == 1, "it has not ended yet"
+        assert (await scenario.later()).status == "dropped"
+        assert (await asked("job"), await asked("job_none")) == (0, 1)
+        delivery = await scenario.later(hours=2)
+        assert (delivery.status, delivery.attempt, len(scenario.requests)) == ("delivered", 1, 2)
+    database = Database(database_url)
+    async with database.reading() as session:
+        (entry,) = await log.page(session, action="send webhook again")
+    await database.close()
+    assert (entry.role, entry.target) == ("command line", "job job")
 
 
-def test_a_sender_that_cannot_know_if_it_was_sent_does_not_post_it_again(database_url: str, tmp_path: Path) -> None:
-    async def plot() -> None:
-        elsewhere = tmp_path / "elsewhere"
-        elsewhere.mkdir()
-        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
-            await scenario.sender_dies(database_url, "answered")
-            delivery = await scenario.later(hours=0.01, folder=elsewhere)
-            assert (delivery.status, delivery.attempts[0]["begun"]) == ("due", True), "its own machine may yet know"
-            delivery = await scenario.later(folder=elsewhere)
-            assert (delivery.status, len(scenario.requests)) == ("dropped", 1)
-            assert "may have it" in delivery.attempts[0]["error"]
-
-    asyncio.run(plot())
+async def test_a_sender_that_cannot_know_if_it_was_sent_does_not_post_it_again(
+    database_url: str, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+        await scenario.sender_dies(database_url, "answered")
+        delivery = await scenario.later(hours=0.01, folder=elsewhere)
+        assert (delivery.status, delivery.attempts[0]["begun"]) == ("due", True), "its own machine may yet know"
+        delivery = await scenario.later(folder=elsewhere)
+        assert (delivery.status, len(scenario.requests)) == ("dropped", 1)
+        assert "may have it" in delivery.attempts[0]["error"]
 
 
 HOLD_BEGINNINGS = (
@@ -230,43 +214,39 @@ END_WHO_WAITS = (
 )
 
 
-def test_a_sender_killed_before_the_request_leaves_the_webhook_to_the_next_one(
+async def test_a_sender_killed_before_the_request_leaves_the_webhook_to_the_next_one(
     database_url: str, tmp_path: Path
 ) -> None:
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
-            with psycopg.connect(libpq_url(database_url), autocommit=True) as holder:
-                for line in HOLD_BEGINNINGS:
-                    holder.execute(line)
-                scenario.start_sender(database_url)
-                await scenario.connected.wait()
-                scenario.kill()
-                holder.execute(END_WHO_WAITS)
-                holder.execute("DROP TRIGGER held ON deliveries")
-            assert scenario.requests == []
-            delivery = await scenario.later()
-            assert len(scenario.requests) == 1
-            assert (delivery.status, delivery.attempt) == ("delivered", 2)
-
-    asyncio.run(plot())
+    async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+        with psycopg.connect(libpq_url(database_url), autocommit=True) as holder:
+            for line in HOLD_BEGINNINGS:
+                holder.execute(line)
+            scenario.start_sender(database_url)
+            await scenario.connected.wait()
+            scenario.kill()
+            holder.execute(END_WHO_WAITS)
+            holder.execute("DROP TRIGGER held ON deliveries")
+        assert scenario.requests == []
+        delivery = await scenario.later()
+        assert len(scenario.requests) == 1
+        assert (delivery.status, delivery.attempt) == ("delivered", 2)
 
 
-def test_an_outcome_is_recorded_though_postgres_went_away_before_it_came(database_url: str, tmp_path: Path) -> None:
-    async def plot() -> None:
-        async with open_scenario(database_url, tmp_path, "nothing") as scenario:
-            scenario.may_answer.clear()
-            sender = deliverer(scenario.database, tmp_path)
-            await sender.tick()
-            (post,) = sender.posts
-            await scenario.asked.wait()
-            with psycopg.connect(libpq_url(database_url), autocommit=True) as operator:
-                operator.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
-            scenario.may_answer.set()
-            await post
-            assert (await scenario.later()).status == "delivered"
-            assert len(scenario.requests) == 1
-
-    asyncio.run(plot())
+async def test_an_outcome_is_recorded_though_postgres_went_away_before_it_came(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with open_scenario(database_url, tmp_path, "nothing") as scenario:
+        scenario.may_answer.clear()
+        sender = deliverer(scenario.database, tmp_path)
+        await sender.tick()
+        (post,) = sender.posts
+        await scenario.asked.wait()
+        with psycopg.connect(libpq_url(database_url), autocommit=True) as operator:
+            operator.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        scenario.may_answer.set()
+        await post
+        assert (await scenario.later()).status == "delivered"
+        assert len(scenario.requests) == 1

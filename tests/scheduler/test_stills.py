@@ -56,64 +56,49 @@ async def asking(
         await client.aclose()
 
 
-def test_a_still_has_the_size_format_and_frame_that_were_asked_for(
+async def test_a_still_has_the_size_format_and_frame_that_were_asked_for(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
-            still = await request_still(asked, SUBJECT, StillOptions(time=1.0, width=320, format="webp"))
-            assert still.media_type == "image/webp"
-            assert still.warnings == ("a font is missing",)
-            image = Image.open(io.BytesIO(still.picture))
-            assert (image.format, image.size) == ("WEBP", (320, 180))
-            ((drawn, frame),) = [one for work in under_test.works for one in work.stills]
-            assert (frame, drawn.video_format.still_scale) == (30, 0.25)
-
-    asyncio.run(run())
+    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+        still = await request_still(asked, SUBJECT, StillOptions(time=1.0, width=320, format="webp"))
+        assert still.media_type == "image/webp"
+        assert still.warnings == ("a font is missing",)
+        image = Image.open(io.BytesIO(still.picture))
+        assert (image.format, image.size) == ("WEBP", (320, 180))
+        ((drawn, frame),) = [one for work in under_test.works for one in work.stills]
+        assert (frame, drawn.video_format.still_scale) == (30, 0.25)
 
 
-def test_a_still_of_a_template_narrower_than_a_pixel_is_drawn(
+async def test_a_still_of_a_template_narrower_than_a_pixel_is_drawn(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (_, asked):
-            tiny = replace(SUBJECT, width=0.5, height=0.5)
-            still = await request_still(asked, tiny, StillOptions(width=32))
-            assert Image.open(io.BytesIO(still.picture)).size == (32, 32)
-
-    asyncio.run(run())
+    async with asking(database_url, redis_url, tmp_path) as (_, asked):
+        tiny = replace(SUBJECT, width=0.5, height=0.5)
+        still = await request_still(asked, tiny, StillOptions(width=32))
+        assert Image.open(io.BytesIO(still.picture)).size == (32, 32)
 
 
-def test_a_sheet_shows_evenly_spaced_frames_in_rows(database_url: str, redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
-            still = await request_still(asked, SUBJECT, StillOptions(contact_sheet=True, width=32))
-            assert Image.open(io.BytesIO(still.picture)).size == (5 * 32, 5 * 18)
-            frames = [frame for work in under_test.works for _, frame in work.stills]
-            assert len(frames) == 25 and frames == sorted(frames) and frames[0] == 1 and frames[-1] == 88
-
-    asyncio.run(run())
+async def test_a_sheet_shows_evenly_spaced_frames_in_rows(database_url: str, redis_url: str, tmp_path: Path) -> None:
+    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+        still = await request_still(asked, SUBJECT, StillOptions(contact_sheet=True, width=32))
+        assert Image.open(io.BytesIO(still.picture)).size == (5 * 32, 5 * 18)
+        frames = [frame for work in under_test.works for _, frame in work.stills]
+        assert len(frames) == 25 and frames == sorted(frames) and frames[0] == 1 and frames[-1] == 88
 
 
-def test_an_equal_poster_is_drawn_once(database_url: str, redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path, per_minute=1) as (under_test, asked):
-            first = await request_still(asked, SUBJECT, StillOptions())
-            again = await request_still(asked, SUBJECT, StillOptions())
-            assert first.picture == again.picture
-            assert sum(len(work.stills) for work in under_test.works) == 1
-
-    asyncio.run(run())
+async def test_an_equal_poster_is_drawn_once(database_url: str, redis_url: str, tmp_path: Path) -> None:
+    async with asking(database_url, redis_url, tmp_path, per_minute=1) as (under_test, asked):
+        first = await request_still(asked, SUBJECT, StillOptions())
+        again = await request_still(asked, SUBJECT, StillOptions())
+        assert first.picture == again.picture
+        assert sum(len(work.stills) for work in under_test.works) == 1
 
 
-def test_an_account_draws_no_more_than_its_rate(database_url: str, redis_url: str, tmp_path: Path) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path, per_minute=1) as (_, asked):
-            await request_still(asked, SUBJECT, StillOptions(frame=1))
-            with pytest.raises(RateLimited):
-                await request_still(asked, SUBJECT, StillOptions(frame=2))
-
-    asyncio.run(run())
+async def test_an_account_draws_no_more_than_its_rate(database_url: str, redis_url: str, tmp_path: Path) -> None:
+    async with asking(database_url, redis_url, tmp_path, per_minute=1) as (_, asked):
+        await request_still(asked, SUBJECT, StillOptions(frame=1))
+        with pytest.raises(RateLimited):
+            await request_still(asked, SUBJECT, StillOptions(frame=2))
 
 
 @pytest.mark.parametrize(
@@ -136,28 +121,22 @@ def test_options_that_the_subject_does_not_have_are_named(redis_url: str, option
     assert [fault["field"] for fault in refused.value.extras["errors"]] == [field]  # type: ignore[attr-defined]
 
 
-def test_a_document_that_cannot_be_drawn_is_the_callers_fault(
+async def test_a_document_that_cannot_be_drawn_is_the_callers_fault(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
-            frozen = StillSubject("acc_a", "http://farm", "frozen/bad.json", 64, 64, 30, 1, 1, frozen=True)
-            for work in under_test.works:
-                work.undrawable.add("frozen/bad.json")
-            with pytest.raises(BadRequest, match="no such property"):
-                await request_still(asked, frozen, StillOptions())
-
-    asyncio.run(run())
+    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+        frozen = StillSubject("acc_a", "http://farm", "frozen/bad.json", 64, 64, 30, 1, 1, frozen=True)
+        for work in under_test.works:
+            work.undrawable.add("frozen/bad.json")
+        with pytest.raises(BadRequest, match="no such property"):
+            await request_still(asked, frozen, StillOptions())
 
 
-def test_without_redis_the_service_is_unavailable(redis_url: str) -> None:
-    async def run() -> None:
-        client, nowhere = connect(redis_url), StillExchange("redis://127.0.0.1:1")
-        with pytest.raises(Unavailable):
-            await request_still(Asking(Settings(), RateLimiter(client), nowhere), SUBJECT, StillOptions())
-        await client.aclose()
-
-    asyncio.run(run())
+async def test_without_redis_the_service_is_unavailable(redis_url: str) -> None:
+    client, nowhere = connect(redis_url), StillExchange("redis://127.0.0.1:1")
+    with pytest.raises(Unavailable):
+        await request_still(Asking(Settings(), RateLimiter(client), nowhere), SUBJECT, StillOptions())
+    await client.aclose()
 
 
 def test_a_still_goes_to_a_worker_that_is_free_and_warm() -> None:
@@ -185,34 +164,29 @@ def test_accounts_take_turns_and_none_has_more_than_its_share_under_way() -> Non
     assert turns.begin(9, now + 60) is None, "nobody waits for the others any longer"
 
 
-def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
+async def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
     database_url: str, redis_url: str, tmp_path: Path
 ) -> None:
     """The workers are free, but the hostile account's stills use the scheduler's room."""
     go_on = asyncio.Event()
 
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
-            quick = under_test.dependencies.executor.still
+    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+        quick = under_test.dependencies.executor.still
 
-            async def slow(assignment: Any, worker_id: str) -> Any:
-                if assignment.account_id == "acc_a":
-                    await go_on.wait()
-                return await quick(assignment, worker_id)
+        async def slow(assignment: Any, worker_id: str) -> Any:
+            if assignment.account_id == "acc_a":
+                await go_on.wait()
+            return await quick(assignment, worker_id)
 
-            under_test.dependencies.executor.still = slow  # type: ignore[method-assign]
-            hostile = [
-                asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(40)
-            ]
-            async with asyncio.timeout(HANG_SECONDS):
-                assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
-            go_on.set()
-            await asyncio.gather(*hostile, return_exceptions=True)  # on a busy machine, some may wait too long
-
-    asyncio.run(run())
+        under_test.dependencies.executor.still = slow  # type: ignore[method-assign]
+        hostile = [asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(40)]
+        async with asyncio.timeout(HANG_SECONDS):
+            assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
+        go_on.set()
+        await asyncio.gather(*hostile, return_exceptions=True)  # on a busy machine, some may wait too long
 
 
-def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
+async def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
     database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(still_drawing, "POLL_SECONDS", 0.02)
@@ -220,46 +194,40 @@ def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
     monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", 0.1)
     go_on, restarted = threading.Event(), []
 
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
 
-            def held_up(_: object) -> None:
-                assert go_on.wait(HANG_SECONDS)
+        def held_up(_: object) -> None:
+            assert go_on.wait(HANG_SECONDS)
 
-            def restart(worker_id: str, *, is_blameless: bool = False) -> None:
-                restarted.append((worker_id, is_blameless))
-                go_on.set()
-
-            for work in under_test.works:
-                work.before_still = held_up
-            under_test.dependencies.executor.restart = restart  # type: ignore[method-assign]
-            for frame in range(STRIKES_MAX):
-                go_on.clear()
-                with pytest.raises(BadRequest, match="longer than"):
-                    await request_still(asked, SUBJECT, StillOptions(frame=frame))
-            assert [blameless for _, blameless in restarted] == [True] * STRIKES_MAX, "no segment is the reason"
-            with pytest.raises(RateLimited, match="took workers too long"):
-                await request_still(asked, SUBJECT, StillOptions(frame=9))
-            monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", frame_seconds_max)
+        def restart(worker_id: str, *, is_blameless: bool = False) -> None:
+            restarted.append((worker_id, is_blameless))
             go_on.set()
-            assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
 
-    asyncio.run(run())
+        for work in under_test.works:
+            work.before_still = held_up
+        under_test.dependencies.executor.restart = restart  # type: ignore[method-assign]
+        for frame in range(STRIKES_MAX):
+            go_on.clear()
+            with pytest.raises(BadRequest, match="longer than"):
+                await request_still(asked, SUBJECT, StillOptions(frame=frame))
+        assert [blameless for _, blameless in restarted] == [True] * STRIKES_MAX, "no segment is the reason"
+        with pytest.raises(RateLimited, match="took workers too long"):
+            await request_still(asked, SUBJECT, StillOptions(frame=9))
+        monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", frame_seconds_max)
+        go_on.set()
+        assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_still_is_drawn_though_the_clock_of_its_scheduler_is_wrong(
+async def test_a_still_is_drawn_though_the_clock_of_its_scheduler_is_wrong(
     database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
-    async def run() -> None:
-        async with asking(database_url, redis_url, tmp_path) as (_, asked):
-            machine_time = time.time
-            monkeypatch.setattr(
-                exchange, "time", SimpleNamespace(monotonic=time.monotonic, time=lambda: machine_time() + 3600 * hours)
-            )
-            asked_for = queued_still(SUBJECT, frames_of(StillOptions(), 1280, 720, 30, 90), "png")
-            monkeypatch.undo()
-            answer = await asked.stills.ask(asked_for)
-            assert answer is not None and answer.picture
-
-    asyncio.run(run())
+    async with asking(database_url, redis_url, tmp_path) as (_, asked):
+        machine_time = time.time
+        monkeypatch.setattr(
+            exchange, "time", SimpleNamespace(monotonic=time.monotonic, time=lambda: machine_time() + 3600 * hours)
+        )
+        asked_for = queued_still(SUBJECT, frames_of(StillOptions(), 1280, 720, 30, 90), "png")
+        monkeypatch.undo()
+        answer = await asked.stills.ask(asked_for)
+        assert answer is not None and answer.picture
