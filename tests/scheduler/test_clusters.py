@@ -50,83 +50,74 @@ async def second_cluster(url: str, folder: Path, renderer: str) -> AsyncIterator
         await scheduler.stop()
 
 
-def test_two_clusters_of_equal_workers_share_the_jobs_of_one_farm(database_url: str, tmp_path: Path) -> None:
+async def test_two_clusters_of_equal_workers_share_the_jobs_of_one_farm(database_url: str, tmp_path: Path) -> None:
     gate, joined = Gate(), threading.Event()
 
     def seen(assignment: TaskAssignment) -> None:
         if isinstance(assignment, AssemblyAssignment):
             joined.set()
 
-    async def story() -> None:
-        async with (
-            farm(database_url, tmp_path, behave=gate) as first,
-            second_cluster(database_url, tmp_path, "dummy 1") as second,
-        ):
-            for work in second.works:
-                work.behave = seen
-            ids = [await first.create(seconds=1, document_key=f"frozen/{number}") for number in range(12)]
-            assert await asyncio.to_thread(joined.wait, HANG_SECONDS), "the second cluster did nothing"
-            assert not [work for work in first.works if work.done], "the first cluster's workers are busy"
-            gate.open()
-            assert {(await first.ended(job_id)).status for job_id in ids} == {"completed"}
-
-    asyncio.run(story())
+    async with (
+        farm(database_url, tmp_path, behave=gate) as first,
+        second_cluster(database_url, tmp_path, "dummy 1") as second,
+    ):
+        for work in second.works:
+            work.behave = seen
+        ids = [await first.create(seconds=1, document_key=f"frozen/{number}") for number in range(12)]
+        assert await asyncio.to_thread(joined.wait, HANG_SECONDS), "the second cluster did nothing"
+        assert not [work for work in first.works if work.done], "the first cluster's workers are busy"
+        gate.open()
+        assert {(await first.ended(job_id)).status for job_id in ids} == {"completed"}
 
 
-def test_jobs_of_another_cluster_are_left_to_it_while_it_lives(database_url: str, tmp_path: Path) -> None:
+async def test_jobs_of_another_cluster_are_left_to_it_while_it_lives(database_url: str, tmp_path: Path) -> None:
     gate = Gate()
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, behave=gate) as first:
-            job_id = await first.create(seconds=1)
-            await gate.reached()
-            async with second_cluster(database_url, tmp_path, "dummy 2") as second:
-                async with first.database.work() as session:
-                    await session.execute(
-                        text("UPDATE tasks SET status = 'pending', lease_token = NULL, not_before = 'infinity'")
-                    )
-                reaper = LeaseReaper(second.scheduler.dependencies, second.scheduler.dispatcher)
-                for _ in range(2 * PATIENCE_TICKS):
-                    await reaper.tick()
-                assert (await first.job(job_id)).renderer == "dummy 1", "its cluster lives"
-                async with first.database.work() as session:
-                    await session.execute(text("UPDATE tasks SET not_before = NULL"))
-                gate.open()
-                assert (await first.ended(job_id)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, behave=gate) as first:
+        job_id = await first.create(seconds=1)
+        await gate.reached()
+        async with second_cluster(database_url, tmp_path, "dummy 2") as second:
+            async with first.database.work() as session:
+                await session.execute(
+                    text("UPDATE tasks SET status = 'pending', lease_token = NULL, not_before = 'infinity'")
+                )
+            reaper = LeaseReaper(second.scheduler.dependencies, second.scheduler.dispatcher)
+            for _ in range(2 * PATIENCE_TICKS):
+                await reaper.tick()
+            assert (await first.job(job_id)).renderer == "dummy 1", "its cluster lives"
+            async with first.database.work() as session:
+                await session.execute(text("UPDATE tasks SET not_before = NULL"))
+            gate.open()
+            assert (await first.ended(job_id)).status == "completed"
 
 
-def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(
+async def test_jobs_of_a_cluster_that_is_gone_begin_anew_on_another(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LeaseReaper, "every_seconds", 0.1)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, workers=1) as first:
-            async with first.database.work() as session:
-                await session.execute(text("UPDATE queue_state SET paused_at = now()"))
-            job_id = await first.create(seconds=2)
-            async with first.database.work() as session:
-                await session.execute(
-                    text(
-                        "UPDATE jobs SET status = 'processing', renderer = 'gone', document_key = 'frozen/a', started_at = now()"
-                    )
+    async with farm(database_url, tmp_path, workers=1) as first:
+        async with first.database.work() as session:
+            await session.execute(text("UPDATE queue_state SET paused_at = now()"))
+        job_id = await first.create(seconds=2)
+        async with first.database.work() as session:
+            await session.execute(
+                text(
+                    "UPDATE jobs SET status = 'processing', renderer = 'gone', document_key = 'frozen/a', started_at = now()"
                 )
-                await session.execute(
-                    text(
-                        "INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)"
-                        " SELECT id || '.' || n, id, n, CASE n WHEN 2 THEN 'assemble' ELSE 'render' END, n % 2 * 30, 30 + n / 2 * 30,"
-                        " 'pending', 0, now() FROM jobs CROSS JOIN generate_series(0, 2) AS n"
-                    )
+            )
+            await session.execute(
+                text(
+                    "INSERT INTO tasks (id, job_id, index, kind, first_frame, frame_count, status, attempt, created_at)"
+                    " SELECT id || '.' || n, id, n, CASE n WHEN 2 THEN 'assemble' ELSE 'render' END, n % 2 * 30, 30 + n / 2 * 30,"
+                    " 'pending', 0, now() FROM jobs CROSS JOIN generate_series(0, 2) AS n"
                 )
-                await session.execute(text("UPDATE queue_state SET paused_at = NULL"))
-            async with first.database.reading() as session:
-                assert "gone" not in await workers.live_renderers(session, first.dependencies.clock.now())
-            job = await first.ended(job_id)
-            assert (job.status, job.renderer) == ("completed", "dummy 1")
-
-    asyncio.run(story())
+            )
+            await session.execute(text("UPDATE queue_state SET paused_at = NULL"))
+        async with first.database.reading() as session:
+            assert "gone" not in await workers.live_renderers(session, first.dependencies.clock.now())
+        job = await first.ended(job_id)
+        assert (job.status, job.renderer) == ("completed", "dummy 1")
 
 
 def test_a_setting_names_several_clusters() -> None:

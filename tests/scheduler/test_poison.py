@@ -38,7 +38,7 @@ def restarted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_a_worker_that_a_cancelled_job_holds_is_restarted_for_those_who_wait(
+async def test_a_worker_that_a_cancelled_job_holds_is_restarted_for_those_who_wait(
     database_url: str, tmp_path: Path, restarted: list[str]
 ) -> None:
     gate = Gate()
@@ -47,45 +47,39 @@ def test_a_worker_that_a_cancelled_job_holds_is_restarted_for_those_who_wait(
         if assignment.job_id == "job_poison":
             gate(assignment)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, hang, workers=1) as under_test:
-            await under_test.create(seconds=1, id="job_poison")
-            await gate.reached()
-            honest = await under_test.create(seconds=1, account_id="acc_b", width=640)
-            await cancel(under_test, "job_poison")
-            async with asyncio.timeout(HANG_SECONDS):
-                while not restarted:  # noqa: ASYNC110 - the executor is told on this loop
-                    await asyncio.sleep(0.01)
-            gate.open()
-            assert (await under_test.ended(honest)).status == "completed"
-            assert restarted == ["w0"]
-            assert "restart worker" in await under_test.events("job_poison")
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, hang, workers=1) as under_test:
+        await under_test.create(seconds=1, id="job_poison")
+        await gate.reached()
+        honest = await under_test.create(seconds=1, account_id="acc_b", width=640)
+        await cancel(under_test, "job_poison")
+        async with asyncio.timeout(HANG_SECONDS):
+            while not restarted:  # noqa: ASYNC110 - the executor is told on this loop
+                await asyncio.sleep(0.01)
+        gate.open()
+        assert (await under_test.ended(honest)).status == "completed"
+        assert restarted == ["w0"]
+        assert "restart worker" in await under_test.events("job_poison")
 
 
-def test_a_worker_that_a_cancelled_job_holds_is_left_alone_while_nobody_waits(
+async def test_a_worker_that_a_cancelled_job_holds_is_left_alone_while_nobody_waits(
     database_url: str, tmp_path: Path, restarted: list[str]
 ) -> None:
     gate = Gate()
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, gate, workers=1) as under_test:
-            job_id = await under_test.create(seconds=1)
-            await gate.reached()
-            await cancel(under_test, job_id)
-            watcher = under_test.scheduler.task_watcher
-            for _ in range(3):
-                watcher.ticked.clear()
-                watcher.wake()
-                await watcher.ticked.wait()
-            gate.open()
-            assert restarted == []
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, gate, workers=1) as under_test:
+        job_id = await under_test.create(seconds=1)
+        await gate.reached()
+        await cancel(under_test, job_id)
+        watcher = under_test.scheduler.task_watcher
+        for _ in range(3):
+            watcher.ticked.clear()
+            watcher.wake()
+            await watcher.ticked.wait()
+        gate.open()
+        assert restarted == []
 
 
-def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
+async def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker.CircuitBreaker, "every_seconds", 0.02)
@@ -111,22 +105,19 @@ def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
 
     seen: dict[str, int] = {}
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, deadly, workers=4, held_up=counted) as under_test:
-            await under_test.ended(await under_test.create(seconds=1, id="job_poison", width=640))
-            isolation = under_test.scheduler.isolation
-            async with asyncio.timeout(HANG_SECONDS):
-                while "acc_a" not in isolation.evidence.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
-                    await asyncio.sleep(0.01)
-            slow = await under_test.ended(await under_test.create(seconds=6))
-            assert (slow.status, most) == ("completed", 1)
-            free = await under_test.ended(await under_test.create(seconds=3, account_id="acc_b", width=320))
-            assert free.status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, deadly, workers=4, held_up=counted) as under_test:
+        await under_test.ended(await under_test.create(seconds=1, id="job_poison", width=640))
+        isolation = under_test.scheduler.isolation
+        async with asyncio.timeout(HANG_SECONDS):
+            while "acc_a" not in isolation.evidence.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
+                await asyncio.sleep(0.01)
+        slow = await under_test.ended(await under_test.create(seconds=6))
+        assert (slow.status, most) == ("completed", 1)
+        free = await under_test.ended(await under_test.create(seconds=3, account_id="acc_b", width=320))
+        assert free.status == "completed"
 
 
-def test_an_account_whose_jobs_take_too_much_memory_gets_one_worker_at_a_time(
+async def test_an_account_whose_jobs_take_too_much_memory_gets_one_worker_at_a_time(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(breaker.CircuitBreaker, "every_seconds", 0.02)
@@ -136,19 +127,16 @@ def test_an_account_whose_jobs_take_too_much_memory_gets_one_worker_at_a_time(
     def large(assignment: TaskAssignment) -> Ended | None:
         return Ended(assignment.token, exceeded, worker_ends=True) if assignment.account_id == "acc_a" else None
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, large, workers=2) as under_test:
-            isolation = under_test.scheduler.isolation
-            for width in (640, 320):
-                assert "acc_a" not in isolation.evidence.restricted
-                failed = await under_test.ended(await under_test.create(seconds=1, width=width))
-                assert (failed.status, failed.error) == ("failed", exceeded.public_message)
-            async with asyncio.timeout(HANG_SECONDS):
-                while "acc_a" not in isolation.evidence.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
-                    await asyncio.sleep(0.01)
-            assert "acc_b" not in isolation.evidence.restricted
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, large, workers=2) as under_test:
+        isolation = under_test.scheduler.isolation
+        for width in (640, 320):
+            assert "acc_a" not in isolation.evidence.restricted
+            failed = await under_test.ended(await under_test.create(seconds=1, width=width))
+            assert (failed.status, failed.error) == ("failed", exceeded.public_message)
+        async with asyncio.timeout(HANG_SECONDS):
+            while "acc_a" not in isolation.evidence.restricted:  # noqa: ASYNC110 - the breaker reads it from the database
+                await asyncio.sleep(0.01)
+        assert "acc_b" not in isolation.evidence.restricted
 
 
 def test_a_restricted_account_rests_then_has_one_task_and_the_others_all() -> None:

@@ -33,7 +33,7 @@ def restarted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
     return found
 
 
-def test_a_scheduler_that_was_stopped_blames_no_worker(
+async def test_a_scheduler_that_was_stopped_blames_no_worker(
     database_url: str, tmp_path: Path, restarted: list[tuple[str, bool]]
 ) -> None:
     clock, begun, release = ClockAhead(), threading.Event(), threading.Event()
@@ -44,21 +44,18 @@ def test_a_scheduler_that_was_stopped_blames_no_worker(
             return not release.is_set()
         return False
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, held_up=slow, clock=clock) as under_test:
-            job_id = await under_test.create(seconds=1)
-            assert await asyncio.to_thread(begun.wait, HANG_SECONDS)
-            clock.ahead_seconds = 600.0
-            await _watched(under_test)
-            await _watched(under_test)
-            release.set()
-            assert (await under_test.ended(job_id)).status == "completed"
-            assert restarted == []
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, held_up=slow, clock=clock) as under_test:
+        job_id = await under_test.create(seconds=1)
+        assert await asyncio.to_thread(begun.wait, HANG_SECONDS)
+        clock.ahead_seconds = 600.0
+        await _watched(under_test)
+        await _watched(under_test)
+        release.set()
+        assert (await under_test.ended(job_id)).status == "completed"
+        assert restarted == []
 
 
-def test_a_worker_that_answers_nobody_is_restarted_though_its_last_answer_names_a_task_that_has_ended(
+async def test_a_worker_that_answers_nobody_is_restarted_though_its_last_answer_names_a_task_that_has_ended(
     database_url: str, tmp_path: Path, restarted: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rules, "SILENT_SECONDS", 0.2)
@@ -71,13 +68,10 @@ def test_a_worker_that_answers_nobody_is_restarted_though_its_last_answer_names_
 
     monkeypatch.setattr(InlineExecutor, "workers", workers)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, frame_seconds_max=0.2) as under_test, asyncio.timeout(HANG_SECONDS):
-            while not restarted:
-                await _watched(under_test)
-            assert set(restarted) == {("w0", True)}
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, frame_seconds_max=0.2) as under_test, asyncio.timeout(HANG_SECONDS):
+        while not restarted:
+            await _watched(under_test)
+        assert set(restarted) == {("w0", True)}
 
 
 async def _watched(under_test: FarmUnderTest) -> None:

@@ -36,7 +36,7 @@ class ClockAhead(SystemClock):
         return super().monotonic() + self.ahead_seconds
 
 
-def test_another_accounts_job_is_done_while_slow_frames_hold_every_worker(
+async def test_another_accounts_job_is_done_while_slow_frames_hold_every_worker(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "SLICE_SECONDS", 0.0)
@@ -48,40 +48,34 @@ def test_another_accounts_job_is_done_while_slow_frames_hold_every_worker(
         begun.release()
         return not release.is_set()
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, held_up=slow) as under_test:
-            hostile = await under_test.create(seconds=60)
-            for _ in under_test.works:
-                await asyncio.to_thread(begun.acquire)
-            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=640))
-            assert honest.status == "completed"
-            assert (await under_test.job(hostile)).status == "processing"
-            release.set()
-            assert (await under_test.ended(hostile)).status == "completed"
-            segments = [task for task in await under_test.tasks(hostile) if task.kind == TaskKind.render]
-            assert {task.attempt for task in segments} == {1}, "nothing was rendered twice"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, held_up=slow) as under_test:
+        hostile = await under_test.create(seconds=60)
+        for _ in under_test.works:
+            await asyncio.to_thread(begun.acquire)
+        honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=640))
+        assert honest.status == "completed"
+        assert (await under_test.job(hostile)).status == "processing"
+        release.set()
+        assert (await under_test.ended(hostile)).status == "completed"
+        segments = [task for task in await under_test.tasks(hostile) if task.kind == TaskKind.render]
+        assert {task.attempt for task in segments} == {1}, "nothing was rendered twice"
 
 
 @pytest.mark.parametrize("name", ["segment_seconds_max", "job_seconds_max"])
-def test_a_job_beyond_a_time_limit_fails_and_says_which(database_url: str, tmp_path: Path, name: str) -> None:
+async def test_a_job_beyond_a_time_limit_fails_and_says_which(database_url: str, tmp_path: Path, name: str) -> None:
     def slow(assignment: TaskAssignment) -> bool:
         return isinstance(assignment, SegmentAssignment)
 
     limits: dict[str, Any] = {name: 0.1}
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, held_up=slow, **limits) as under_test:
-            job = await under_test.ended(await under_test.create(seconds=1))
-            assert job.status == "failed"
-            assert name.upper() in str(job.error)
-            assert {task.attempt for task in await under_test.tasks(job.id) if task.kind == TaskKind.render} == {1}
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, held_up=slow, **limits) as under_test:
+        job = await under_test.ended(await under_test.create(seconds=1))
+        assert job.status == "failed"
+        assert name.upper() in str(job.error)
+        assert {task.attempt for task in await under_test.tasks(job.id) if task.kind == TaskKind.render} == {1}
 
 
-def test_a_segment_much_slower_than_its_siblings_is_copied_and_the_history_says_so(
+async def test_a_segment_much_slower_than_its_siblings_is_copied_and_the_history_says_so(
     database_url: str, tmp_path: Path
 ) -> None:
     clock, slow_tokens = ClockAhead(), list[str]()
@@ -91,25 +85,22 @@ def test_a_segment_much_slower_than_its_siblings_is_copied_and_the_history_says_
             slow_tokens.append(assignment.token)
         return assignment.token in slow_tokens
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, held_up=slow, clock=clock) as under_test:
-            job_id = await under_test.create(seconds=60)
-            async with asyncio.timeout(HANG_SECONDS):
-                while not await _one_is_rendered(under_test, job_id):  # noqa: ASYNC110 - it is in the database
-                    await asyncio.sleep(0.02)
-            clock.ahead_seconds = 10.0
-            under_test.scheduler.task_watcher.wake()
-            assert (await under_test.ended(job_id)).status == "completed"
-            assert "copy segment" in await under_test.events(job_id)
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, held_up=slow, clock=clock) as under_test:
+        job_id = await under_test.create(seconds=60)
+        async with asyncio.timeout(HANG_SECONDS):
+            while not await _one_is_rendered(under_test, job_id):  # noqa: ASYNC110 - it is in the database
+                await asyncio.sleep(0.02)
+        clock.ahead_seconds = 10.0
+        under_test.scheduler.task_watcher.wake()
+        assert (await under_test.ended(job_id)).status == "completed"
+        assert "copy segment" in await under_test.events(job_id)
 
 
 async def _one_is_rendered(under_test: FarmUnderTest, job_id: str) -> bool:
     return any(task.status == TaskStatus.done for task in await under_test.tasks(job_id))
 
 
-def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why(
+async def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     frames: defaultdict[str, threading.Event] = defaultdict(threading.Event)
@@ -128,22 +119,19 @@ def test_a_frame_beyond_the_time_limit_ends_with_its_worker_and_the_job_says_why
     monkeypatch.setattr(rules, "REST", timedelta(0))
     monkeypatch.setattr(worker_records, "REST_SECONDS_MAX", 0)  # after three failures, the only worker is quarantined
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
-            absurd = await under_test.ended(await under_test.create(seconds=1))
-            assert (absurd.status, absurd.error) == (
-                "failed",
-                "A frame took longer than 0.2 s to draw (FRAME_SECONDS_MAX).",
-            )
-            assert len(frames) == FAILURES_MAX
-            under_test.dependencies.settings.__dict__["frame_seconds_max"] = HANG_SECONDS
-            honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=640))
-            assert honest.status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=0.2) as under_test:
+        absurd = await under_test.ended(await under_test.create(seconds=1))
+        assert (absurd.status, absurd.error) == (
+            "failed",
+            "A frame took longer than 0.2 s to draw (FRAME_SECONDS_MAX).",
+        )
+        assert len(frames) == FAILURES_MAX
+        under_test.dependencies.settings.__dict__["frame_seconds_max"] = HANG_SECONDS
+        honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b", width=640))
+        assert honest.status == "completed"
 
 
-def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
+async def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release, assembles = threading.Event(), threading.Event()
@@ -157,21 +145,18 @@ def test_a_segment_that_waits_behind_an_assembly_is_not_blamed_for_its_time(
     monkeypatch.setattr(InlineExecutor, "restart", lambda _, worker_id, **__: restarts.append(worker_id))
     monkeypatch.setattr(RunningTaskWatcher, "every_seconds", 0.05)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=HANG_SECONDS) as under_test:
-            first = await under_test.create(seconds=1)
-            assert await asyncio.to_thread(assembles.wait, HANG_SECONDS)
-            settings = under_test.dependencies.settings.__dict__
-            settings["frame_seconds_max"] = 0.2
-            second = await under_test.create(seconds=1, account_id="acc_b", width=640)
-            running_tasks = under_test.scheduler.task_watcher.running_tasks
-            async with asyncio.timeout(HANG_SECONDS):
-                while not any(task.assignment.job_id == second for task in running_tasks):  # noqa: ASYNC110
-                    await asyncio.sleep(0.02)
-            await asyncio.sleep(1.0)  # five times the limit
-            settings["frame_seconds_max"] = HANG_SECONDS
-            release.set()
-            assert [(await under_test.ended(job_id)).status for job_id in (first, second)] == ["completed"] * 2
-            assert restarts == []
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=1, frame_seconds_max=HANG_SECONDS) as under_test:
+        first = await under_test.create(seconds=1)
+        assert await asyncio.to_thread(assembles.wait, HANG_SECONDS)
+        settings = under_test.dependencies.settings.__dict__
+        settings["frame_seconds_max"] = 0.2
+        second = await under_test.create(seconds=1, account_id="acc_b", width=640)
+        running_tasks = under_test.scheduler.task_watcher.running_tasks
+        async with asyncio.timeout(HANG_SECONDS):
+            while not any(task.assignment.job_id == second for task in running_tasks):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        await asyncio.sleep(1.0)  # five times the limit
+        settings["frame_seconds_max"] = HANG_SECONDS
+        release.set()
+        assert [(await under_test.ended(job_id)).status for job_id in (first, second)] == ["completed"] * 2
+        assert restarts == []

@@ -118,73 +118,64 @@ async def rounds(under_test: FarmUnderTest) -> None:
         await watcher.ticked.wait()
 
 
-def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_keep_it(
+async def test_frames_that_hold_every_worker_cost_one_of_them_its_process_and_others_keep_it(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowAccount(monkeypatch)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=3) as under_test, slow:
-            hostile = await under_test.create(seconds=9)
-            await slow.holds(3)
-            assert await honest(under_test, 640) == "completed"
-            assert [is_blameless for _, is_blameless in slow.restarted] == [True]
-            for width in (320, 160, 80):
-                assert await honest(under_test, width) == "completed"
-            assert len(slow.restarted) == 1, "one worker is left for the others"
-            slow.release()
-            assert (await under_test.ended(hostile)).status == "completed"
-            assert "restart worker" in await under_test.events(hostile)
-            assert {task.failures for task in await under_test.tasks(hostile)} == {0}, "nobody is to blame"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=3) as under_test, slow:
+        hostile = await under_test.create(seconds=9)
+        await slow.holds(3)
+        assert await honest(under_test, 640) == "completed"
+        assert [is_blameless for _, is_blameless in slow.restarted] == [True]
+        for width in (320, 160, 80):
+            assert await honest(under_test, width) == "completed"
+        assert len(slow.restarted) == 1, "one worker is left for the others"
+        slow.release()
+        assert (await under_test.ended(hostile)).status == "completed"
+        assert "restart worker" in await under_test.events(hostile)
+        assert {task.failures for task in await under_test.tasks(hostile)} == {0}, "nobody is to blame"
 
 
-def test_accounts_with_slow_frames_together_leave_one_worker_to_others(
+async def test_accounts_with_slow_frames_together_leave_one_worker_to_others(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of them kept a worker, so that title cards of others waited behind two of them for ever."""
     accounts = ["acc_a", "acc_c", "acc_d", "acc_e", "acc_f"]
     slow = SlowAccount(monkeypatch, *accounts)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
-            async with under_test.database.work() as session:
-                session.add_all([Account(id=one, name=one) for one in accounts[1:]])
-            hostile = [await under_test.create(seconds=9, account_id=one, width=648) for one in accounts]
-            await slow.holds(2)
-            for width in (640, 320, 160, 80):
-                assert await honest(under_test, width) == "completed"
-            assert len(slow.restarted) <= 2 * len(accounts), (
-                "a limited account costs one more if its task was on its way to the freed worker"
-            )
-            slow.release()
-            assert {(await under_test.ended(job)).status for job in hostile} == {"completed"}
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
+        async with under_test.database.work() as session:
+            session.add_all([Account(id=one, name=one) for one in accounts[1:]])
+        hostile = [await under_test.create(seconds=9, account_id=one, width=648) for one in accounts]
+        await slow.holds(2)
+        for width in (640, 320, 160, 80):
+            assert await honest(under_test, width) == "completed"
+        assert len(slow.restarted) <= 2 * len(accounts), (
+            "a limited account costs one more if its task was on its way to the freed worker"
+        )
+        slow.release()
+        assert {(await under_test.ended(job)).status for job in hostile} == {"completed"}
 
 
-def test_jobs_that_arrive_together_are_not_placed_behind_slow_frames_while_a_worker_can_take_them(
+async def test_jobs_that_arrive_together_are_not_placed_behind_slow_frames_while_a_worker_can_take_them(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowAccount(monkeypatch)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=3) as under_test, slow:
-            hostile = await under_test.create(seconds=3)
-            await slow.holds(3)
-            assert await honest(under_test, 640) == "completed"
-            jobs = [await under_test.create(seconds=9, account_id="acc_b", width=width) for width in (100, 102, 104)]
-            for job in jobs:
-                assert (await under_test.ended(job)).status == "completed"
-                assert "hand back task" not in await under_test.events(job), "nothing waited behind a slow frame"
-            slow.release()
-            assert (await under_test.ended(hostile)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=3) as under_test, slow:
+        hostile = await under_test.create(seconds=3)
+        await slow.holds(3)
+        assert await honest(under_test, 640) == "completed"
+        jobs = [await under_test.create(seconds=9, account_id="acc_b", width=width) for width in (100, 102, 104)]
+        for job in jobs:
+            assert (await under_test.ended(job)).status == "completed"
+            assert "hand back task" not in await under_test.events(job), "nothing waited behind a slow frame"
+        slow.release()
+        assert (await under_test.ended(hostile)).status == "completed"
 
 
-def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
+async def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, may_end = SlowAccount(monkeypatch), threading.Event()
@@ -192,100 +183,88 @@ def test_segments_behind_slow_frames_move_to_a_worker_that_is_busy_but_draws(
     def held_up(assignment: TaskAssignment) -> bool:
         return assignment.account_id == "acc_b" and not may_end.is_set()
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test, slow:
-            with monkeypatch.context() as before:  # no frame has been slow yet
-                before.setattr(rules, "BLOCKING_SECONDS", HANG_SECONDS)
-                before.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
-                hostile = await under_test.create(seconds=3)
-                await slow.holds(3)
-                waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
-                running = under_test.scheduler.task_watcher.running_tasks
-                async with asyncio.timeout(HANG_SECONDS):
-                    while len({task.worker_id for task in running if task.assignment.account_id == "acc_b"}) < 3:  # noqa: ASYNC110 - tasks announce nothing
-                        await asyncio.sleep(0.02)
+    async with farm(database_url, tmp_path, slow, workers=3, held_up=held_up) as under_test, slow:
+        with monkeypatch.context() as before:  # no frame has been slow yet
+            before.setattr(rules, "BLOCKING_SECONDS", HANG_SECONDS)
+            before.setattr(rules, "SLOW_SECONDS", HANG_SECONDS)
+            hostile = await under_test.create(seconds=3)
+            await slow.holds(3)
+            waiting = await under_test.create(seconds=9, account_id="acc_b", width=640)
+            running = under_test.scheduler.task_watcher.running_tasks
             async with asyncio.timeout(HANG_SECONDS):
-                while (await under_test.events(waiting)).count("hand back task") < 2:  # noqa: ASYNC110 - it is in the database
+                while len({task.worker_id for task in running if task.assignment.account_id == "acc_b"}) < 3:  # noqa: ASYNC110 - tasks announce nothing
                     await asyncio.sleep(0.02)
-            may_end.set()
-            assert (await under_test.ended(waiting)).status == "completed"
-            slow.release()
-            assert (await under_test.ended(hostile)).status == "completed"
+        async with asyncio.timeout(HANG_SECONDS):
+            while (await under_test.events(waiting)).count("hand back task") < 2:  # noqa: ASYNC110 - it is in the database
+                await asyncio.sleep(0.02)
+        may_end.set()
+        assert (await under_test.ended(waiting)).status == "completed"
+        slow.release()
+        assert (await under_test.ended(hostile)).status == "completed"
 
-    asyncio.run(story())
 
-
-def test_a_limited_account_leaves_the_only_worker_to_others_while_the_rest_restart(
+async def test_a_limited_account_leaves_the_only_worker_to_others_while_the_rest_restart(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = SlowAccount(monkeypatch)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
-            hostile = await under_test.create(seconds=2)
-            await slow.holds(2)
-            assert await honest(under_test, 640) == "completed"
-            executor = under_test.dependencies.executor
-            assert isinstance(executor, InlineExecutor)
-            every_worker = executor.workers
-            monkeypatch.setattr(executor, "workers", lambda: every_worker()[:1])
-            under_test.scheduler.dispatcher.ticked.clear()
-            await under_test.scheduler.dispatcher.ticked.wait()  # a round that knows both workers has ended
-            slow._restart(executor._threads["w1"], "w1", True)
-            for width in (320, 160):
-                assert await honest(under_test, width) == "completed"
-            assert not slow.begun.acquire(blocking=False), "the account had no worker"
-            monkeypatch.setattr(executor, "workers", every_worker)
-            await slow.holds(1)
-            slow.release()
-            assert (await under_test.ended(hostile)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
+        hostile = await under_test.create(seconds=2)
+        await slow.holds(2)
+        assert await honest(under_test, 640) == "completed"
+        executor = under_test.dependencies.executor
+        assert isinstance(executor, InlineExecutor)
+        every_worker = executor.workers
+        monkeypatch.setattr(executor, "workers", lambda: every_worker()[:1])
+        under_test.scheduler.dispatcher.ticked.clear()
+        await under_test.scheduler.dispatcher.ticked.wait()  # a round that knows both workers has ended
+        slow._restart(executor._threads["w1"], "w1", True)
+        for width in (320, 160):
+            assert await honest(under_test, width) == "completed"
+        assert not slow.begun.acquire(blocking=False), "the account had no worker"
+        monkeypatch.setattr(executor, "workers", every_worker)
+        await slow.holds(1)
+        slow.release()
+        assert (await under_test.ended(hostile)).status == "completed"
 
 
-def test_a_limited_account_gets_the_only_worker_if_the_rest_are_drained(
+async def test_a_limited_account_gets_the_only_worker_if_the_rest_are_drained(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It waited for ten minutes beside an idle worker."""
     slow = SlowAccount(monkeypatch)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
-            hostile = await under_test.create(seconds=9)
-            await slow.holds(2)
-            assert await honest(under_test, 640) == "completed"
-            ((freed, _),) = slow.restarted
-            async with under_test.database.work() as session:
-                drained = text("UPDATE workers SET drained_at = now() WHERE id <> :freed")
-                await session.execute(drained, {"freed": freed})
-            await slow.holds(1)
-            slow.release()
-            assert (await under_test.ended(hostile)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=2) as under_test, slow:
+        hostile = await under_test.create(seconds=9)
+        await slow.holds(2)
+        assert await honest(under_test, 640) == "completed"
+        ((freed, _),) = slow.restarted
+        async with under_test.database.work() as session:
+            drained = text("UPDATE workers SET drained_at = now() WHERE id <> :freed")
+            await session.execute(drained, {"freed": freed})
+        await slow.holds(1)
+        slow.release()
+        assert (await under_test.ended(hostile)).status == "completed"
 
 
 @pytest.mark.parametrize(("workers", "waiting"), [(1, "acc_b"), (3, "acc_a"), (3, None)])
-def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account_waits(
+async def test_a_slow_frame_keeps_its_worker_if_it_is_the_only_one_or_no_other_account_waits(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, waiting: str | None
 ) -> None:
     slow = SlowAccount(monkeypatch)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, slow, workers=workers) as under_test, slow:
-            jobs = [await under_test.create(seconds=9)]
-            await slow.holds(workers)
-            if waiting is not None:
-                jobs.append(await under_test.create(seconds=1, account_id=waiting, width=640))
-            await rounds(under_test)
-            assert slow.restarted == []
-            slow.release()
-            assert {(await under_test.ended(job)).status for job in jobs} == {"completed"}
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, slow, workers=workers) as under_test, slow:
+        jobs = [await under_test.create(seconds=9)]
+        await slow.holds(workers)
+        if waiting is not None:
+            jobs.append(await under_test.create(seconds=1, account_id=waiting, width=640))
+        await rounds(under_test)
+        assert slow.restarted == []
+        slow.release()
+        assert {(await under_test.ended(job)).status for job in jobs} == {"completed"}
 
 
-def test_frames_that_end_soon_cost_one_worker_its_process_once_too(
+async def test_frames_that_end_soon_cost_one_worker_its_process_once_too(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Frames of 8 s on two workers made every title card of others wait for 16 s, without end."""
@@ -321,15 +300,12 @@ def test_frames_that_end_soon_cost_one_worker_its_process_once_too(
             slow_tokens.add(assignment.token)
         return is_hostile and not released.wait(1.3)
 
-    async def story() -> None:
-        async with farm(database_url, tmp_path, held_up=slow, workers=2) as under_test:
-            hostile = await under_test.create(seconds=9)
-            for width in range(640, 320, -16):
-                assert await honest(under_test, width) == "completed"
-                if restarted:
-                    break
-            assert len(restarted) == 1
-            released.set()
-            assert (await under_test.ended(hostile)).status == "completed"
-
-    asyncio.run(story())
+    async with farm(database_url, tmp_path, held_up=slow, workers=2) as under_test:
+        hostile = await under_test.create(seconds=9)
+        for width in range(640, 320, -16):
+            assert await honest(under_test, width) == "completed"
+            if restarted:
+                break
+        assert len(restarted) == 1
+        released.set()
+        assert (await under_test.ended(hostile)).status == "completed"
