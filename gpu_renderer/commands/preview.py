@@ -104,7 +104,9 @@ class _Window:
         self._shown_index = -1
         glfw.set_key_callback(self._handle, self._on_key)
         glfw.set_cursor_pos_callback(self._handle, self._on_move)
-        glfw.set_mouse_button_callback(self._handle, lambda *_: self._on_move(self._handle, *glfw.get_cursor_pos(self._handle)))
+        glfw.set_mouse_button_callback(
+            self._handle, lambda *_: self._on_move(self._handle, *glfw.get_cursor_pos(self._handle))
+        )
 
     def run(self) -> None:
         """Show frames until the window is closed."""
