@@ -25,6 +25,7 @@ from farm_core.telemetry.logs import OnceAMinute, in_a_line
 from farm_core.usage.stored import count_waiting_accounts, reserve_share
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer
+from scheduler.group_commit import is_store_away
 from scheduler.ingest import IngestFailed, check_version, ingest
 from scheduler.media_gate import ACCOUNT_PREPARATIONS_MAX, MediaGate
 from scheduler.planner import Planner
@@ -70,7 +71,7 @@ class Claimer(Service):
         self._claimed_jobs: Counter[str] = Counter()
         """Number of claimed jobs of each account."""
         self._next_adoption = 0.0
-        self._storage_lines, self._reserve_lines = OnceAMinute(), OnceAMinute()
+        self._away_lines, self._reserve_lines = OnceAMinute(), OnceAMinute()
 
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
@@ -177,6 +178,22 @@ class Claimer(Service):
 
     async def _ingest_and_plan(self, job: ClaimedJob) -> None:
         try:
+            await self._plan_or_fail(job)
+        except Exception as error:
+            # Outer boundary of a preparation: after any error the job is handed back and tried again. Only errors that the
+            # job may have caused count as its failures.
+            is_away = is_store_away(error) or machine_fault(error) is not None
+            if not is_away:
+                _log.warning("preparation failed", error=in_a_line(error))
+            elif self._away_lines.is_due():  # messages differ by keys
+                is_storage = isinstance(error, StorageUnavailable)
+                _log.warning(
+                    "storage does not answer" if is_storage else "jobs wait to be prepared", error=in_a_line(error)
+                )
+            await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
+
+    async def _plan_or_fail(self, job: ClaimedJob) -> None:
+        try:
             if job.failures >= FAILURES_MAX or job.attempt > DEATHS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
             frozen = _already_frozen(job) or await self._ingest(job)
@@ -184,12 +201,6 @@ class Claimer(Service):
                 await self.planner.plan(frozen)
         except IngestFailed as failure:
             await self._fail(job, str(failure))
-        except Exception as error:
-            # Outer boundary of a preparation: after any error the job is handed back and tried again, a few times.
-            is_away = isinstance(error, StorageUnavailable) or machine_fault(error) is not None
-            if not is_away or self._storage_lines.is_due():  # messages differ by keys
-                _log.warning("storage does not answer" if is_away else "preparation failed", error=in_a_line(error))
-            await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
 
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, MediaGate(self.dependencies.clock.monotonic))
@@ -210,7 +221,7 @@ class Claimer(Service):
             async with self.dependencies.database.work() as session:
                 now = self.dependencies.clock.now() + timedelta(seconds=after_seconds)
                 await claims.release_jobs(session, now, [job.lease_token], failed=failed)
-        except SQLAlchemyError:
+        except (SQLAlchemyError, OSError):
             _log.warning("job not handed back; its lease will expire")
 
 

@@ -27,7 +27,7 @@ async def write_together(write: Write[Item], items: Sequence[Item]) -> list[tupl
     except Exception as error:
         # Outer boundary of every write. If a store is away, the caller waits; after any other error, each item is tried
         # alone.
-        if _is_store_away(error):
+        if is_store_away(error):
             raise
         return [(items[0], error)] if len(items) == 1 else await _write_each(write, items)
     return []
@@ -43,7 +43,7 @@ async def _write_each(write: Write[Item], items: Sequence[Item]) -> list[tuple[I
     return refused
 
 
-def _is_store_away(error: Exception) -> bool:
+def is_store_away(error: Exception) -> bool:
     """Return True if the error means that a store is away or busy, and not that the item was refused."""
     if isinstance(error, StatementError):
         return isinstance(error, DBAPIError) and not isinstance(error, DataError | IntegrityError | ProgrammingError)

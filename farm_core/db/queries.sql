@@ -705,7 +705,13 @@ DELETE FROM slow_frames WHERE at < :before
 SELECT account_id, max(at) AS at FROM slow_frames WHERE at > :since AND at <= :now GROUP BY account_id
 
 -- forget_workers --
-DELETE FROM workers WHERE seen_at < :before AND drained_at IS NULL
+-- Forget workers that are gone, and drained nodes that have none. Drained workers, and all workers of drained nodes, are kept for longer.
+WITH forgotten AS (
+    DELETE FROM workers WHERE seen_at < :before AND (seen_at < :drained_before
+        OR drained_at IS NULL AND NOT EXISTS (SELECT 1 FROM drained_nodes WHERE drained_nodes.node = workers.node))
+)
+DELETE FROM drained_nodes WHERE drained_at < :drained_before
+    AND NOT EXISTS (SELECT 1 FROM workers WHERE workers.node = drained_nodes.node)
 
 -- live_workers --
 SELECT id FROM workers WHERE seen_at >= :since AND (quarantined_until IS NULL OR quarantined_until <= :now)

@@ -17,6 +17,11 @@ RESTART_SECONDS: Final = 60.0
 """Time after which an unseen worker no longer counts as one that restarts."""
 
 FORGET_SECONDS: Final = 3600.0
+"""Time after which an unseen worker is forgotten."""
+
+FORGET_DRAINED_SECONDS: Final = 30 * 24 * 3600.0
+"""The same for drained workers and nodes: a drain must outlast a repair of the machine."""
+
 FAILURES_MAX: Final = 3
 
 WITNESSES_MIN: Final = 2
@@ -98,7 +103,8 @@ async def see_workers(transaction: Transaction, now: datetime, workers: Sequence
     }
     limits = {"live_seconds": LIVE_SECONDS, "rest_seconds_max": REST_SECONDS_MAX}
     await execute(transaction, "see_workers", {"now": now, **columns, **limits})
-    await execute(transaction, "forget_workers", {"before": now - timedelta(seconds=FORGET_SECONDS)})
+    before, drained_before = (now - timedelta(seconds=age) for age in (FORGET_SECONDS, FORGET_DRAINED_SECONDS))
+    await execute(transaction, "forget_workers", {"before": before, "drained_before": drained_before})
 
 
 async def usable_workers(transaction: Transaction, now: datetime, ids: Sequence[str]) -> dict[str, int]:

@@ -19,6 +19,8 @@ RESERVE_BYTES: Final = 1_000_000_000
 Others write there too: workers their segments, and Postgres may share it."""
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_THREAD: Final = "can't start new thread"
+"""Message of the RuntimeError that Python raises if the machine or container has no more processes."""
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 
 
@@ -38,6 +40,8 @@ def is_disk_broken(error: BaseException) -> bool:
 def machine_fault(error: BaseException | None) -> OSError | None:
     """Return the error in the chain of causes that shows a lack of space, descriptors, memory or processes, or None."""
     while error is not None:
+        if isinstance(error, RuntimeError) and str(error).startswith(_NO_THREAD):
+            return OSError(errno.EAGAIN, str(error))
         if isinstance(error, OSError) and (is_disk_full(error) or is_disk_broken(error) or error.errno in _EXHAUSTED):
             return error
         error = error.__cause__ or error.__context__

@@ -90,7 +90,8 @@ class LocalStorage:
             (self._types / key).unlink(missing_ok=True)
 
     def remove_unfinished(self, before: datetime) -> int:
-        """Delete partial files that were last written before the moment."""
+        """Delete partial files that were last written before the moment, and folders that have been empty since then. Return the
+        number of files."""
         removed = 0
         with _translated():
             for path in self._partial.iterdir():
@@ -98,6 +99,10 @@ class LocalStorage:
                     if path.stat().st_mtime < before.timestamp():
                         path.unlink()
                         removed += 1
+            for folder in (*self._objects.glob("*/*/"), *self._types.glob("*/*/")):
+                with suppress(OSError):  # the folder has entries again, or is gone
+                    if folder.stat().st_mtime < before.timestamp():
+                        folder.rmdir()
         return removed
 
     def listed(self, prefix: str) -> Iterator[StoredObject]:
@@ -169,24 +174,45 @@ def _translated() -> Iterator[None]:
 @contextmanager
 def _stored(partial: Path, path: Path) -> Iterator[BinaryIO]:
     """Yield a file like `_written` that also survives a power failure, because a committed row can name it."""
-    new_folders = [folder for folder in path.parents if not folder.exists()]
+    known = {folder: _inode(folder) for folder in path.parents}
     with _written(partial, path) as target:
         yield target
         sync_file(target)
+    new_folders = [folder for folder, inode in known.items() if _inode(folder) != inode]
     for folder in (path.parent, *(folder.parent for folder in new_folders)):
         sync_folder(folder)
+
+
+def _inode(folder: Path) -> int | None:
+    """Return the number of a folder, or None if it is missing. A folder that was removed and created again has another one."""
+    try:
+        return folder.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 @contextmanager
 def _written(partial: Path, path: Path) -> Iterator[BinaryIO]:
     """Yield a file that appears under `path` completely when the block ends, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    partial.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=partial, prefix=".partial-", delete=False) as target:
         temporary = Path(target.name)
         try:
             yield target  # type: ignore[misc]
             target.flush()
-            temporary.replace(path)
+            _place(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def _place(temporary: Path, path: Path) -> None:
+    """Move a file to its path. A cleaner can remove the folder in between, while it is empty."""
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.replace(path)
+            return
+        except FileNotFoundError:
+            if not temporary.exists():
+                raise

@@ -6,15 +6,18 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
+from farm_core.ids import new_id
 from farm_core.jobs import claims
 from farm_core.jobs.judge import REPEATED_FAILURE
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
-from scheduler import freezer
+from farm_core.usage.stored import FULL
+from scheduler import claimer, freezer
 from scheduler.claimer import DEATHS_MAX, FAILURES_MAX
 from scheduler.scheduler import Scheduler
 from tests.scheduler.farm import DummyWork, FarmUnderTest, farm, furnish, parts_for

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import tempfile
 import threading
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
@@ -22,8 +19,7 @@ from farm_core.jobs import repository
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.storage.s3 import S3Storage
 from farm_core.usage import repository as usage
-from scheduler import claimer, scheduler
-from scheduler.claimer import FAILURES_MAX
+from scheduler import scheduler
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.s3_server import ACCESS, BUCKET, S3Server

@@ -8,6 +8,8 @@ from functools import partial
 import pytest
 from sqlalchemy import text
 
+from farm_core.audit.log import Actor, Role
+from farm_core.controls.workers import WorkerTarget, drain, drained_nodes
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.sql import statement

@@ -257,6 +257,27 @@ def test_files_of_killed_writers_are_removed_and_those_being_written_stay(tmp_pa
     assert [path.name for path in folder.rglob("*") if path.is_file()] == []
 
 
+def test_folders_that_are_removed_while_objects_are_written_there_lose_none(tmp_path: Path) -> None:
+    storage, ended = LocalStorage(tmp_path, LINKS), threading.Event()
+
+    def clean() -> None:
+        while not ended.is_set():
+            storage.remove_unfinished(datetime.now(UTC) - timedelta(seconds=1))
+            for folder in tmp_path.glob("*/assets/*"):
+                os.utime(folder, (0, 0))
+
+    cleaner = threading.Thread(target=clean)
+    cleaner.start()
+    try:
+        for number in range(500):
+            storage.put_bytes("assets/acc/a.png", b"%d" % number, "image/gif")
+            assert storage.get_bytes("assets/acc/a.png") == b"%d" % number
+            storage.delete("assets/acc/a.png")
+    finally:
+        ended.set()
+        cleaner.join()
+
+
 @pytest.mark.service
 def test_uploads_in_parts_of_killed_writers_are_aborted_and_those_of_others_stay(s3_server: S3Server) -> None:
     bucket = boto3.Session().client(
