@@ -19,6 +19,7 @@ from farm_core.storage.keys import FOLDERS, checked
 from farm_core.storage.port import ObjectMissing, StorageUnavailable, StoredObject
 
 if TYPE_CHECKING:
+    from botocore.awsrequest import AWSResponse
     from botocore.response import StreamingBody
     from types_boto3_s3 import S3Client
 
@@ -62,6 +63,8 @@ class S3Storage:
             aws_secret_access_key=secret,
             config=_CONFIG.merge(Config(s3={"addressing_style": "path"})) if endpoint_url else _CONFIG,
         )
+        for operation in ("GetObject", "HeadObject", "PutObject", "UploadPart"):
+            self._client.meta.events.register(f"after-call.s3.{operation}", _check_answer)
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
         """Store the content of a file, a large one in parts."""
@@ -163,6 +166,13 @@ class S3Storage:
         seconds = max(1, min(expires_at - int(time.time()), _LINK_SECONDS_MAX))
         with _translated(key):
             return self._client.generate_presigned_url("get_object", asked, ExpiresIn=seconds)
+
+
+def _check_answer(http_response: AWSResponse, **_: object) -> None:
+    """Raise StorageUnavailable for a success without an entity tag. S3 always sends one; a gateway that answers in its place does
+    not, and its page would count as the object, or as a stored one."""
+    if http_response.status_code < 300 and "ETag" not in http_response.headers:
+        raise StorageUnavailable("an answer to a request for an object has no ETag: it is not from S3")
 
 
 class _Body:

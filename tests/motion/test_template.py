@@ -145,6 +145,15 @@ def test_an_import_names_media_and_text_by_their_layers_whatever_was_authored() 
     assert [entry.id for entry in discover(held, include_text=False).fields] == ["picture"]
 
 
+def test_an_exposed_colour_keeps_its_id_and_one_that_writes_to_nothing_is_named() -> None:
+    target = {"nodeId": "t", "componentType": "Text", "prop": "fill"}
+    tint = {"id": "brandTint", "label": "Tint", "kind": "color", "default": "#ff0000", "target": target}
+    lost = {**tint, "id": "lost", "label": "Lost", "target": {**target, "nodeId": "gone"}}
+    found = discover(authored(TITLE, PICTURE, tint, lost))
+    assert [entry.id for entry in found.fields] == ["picture", "brandTint"]
+    assert found.warnings == ("“Lost” writes to nothing that is in the project, so it was not made an input.",)
+
+
 def test_an_import_adds_the_colours_and_numbers_that_the_author_exposed() -> None:
     tint = {"id": "tint", "label": "Tint", "kind": "color", "default": "#ff0000"}
     tint["target"] = {"nodeId": "t", "componentType": "Text", "prop": "fill"}  # type: ignore[assignment]

@@ -1,9 +1,10 @@
-"""An S3 server whose answers break off."""
+"""An S3 server whose answers break off, and a gateway that answers in its place."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -24,6 +25,7 @@ class CutAnswers(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(LENGTH))
         self.send_header("Last-Modified", "Sun, 01 Nov 2026 12:00:00 GMT")
         self.send_header("Content-Type", "video/mp4")
+        self.send_header("ETag", '"0"')
         self.end_headers()
 
     def do_GET(self) -> None:
@@ -34,9 +36,40 @@ class CutAnswers(BaseHTTPRequestHandler):
         pass
 
 
+class Gateway(BaseHTTPRequestHandler):
+    """Answers requests for objects with a page of its own, and stores nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_HEAD(self, length: int = 6) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.send_response(200)
+        self.send_header("Content-Length", str(length))
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Last-Modified", "Sun, 01 Nov 2026 12:00:00 GMT")
+        self.end_headers()
+
+    def do_GET(self) -> None:
+        self.do_HEAD()
+        self.wfile.write(b"<html>")
+
+    def do_PUT(self) -> None:
+        self.do_HEAD(length=0)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
 @pytest.fixture
 def storage() -> Iterator[S3Storage]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), CutAnswers) as server:
+    with serving(CutAnswers) as cut:
+        yield cut
+
+
+@contextmanager
+def serving(answers: type[BaseHTTPRequestHandler]) -> Iterator[S3Storage]:
+    """Yield the storage of a server with these answers."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield S3Storage(BUCKET, f"http://127.0.0.1:{server.server_port}", "us-east-1", ACCESS)
@@ -66,3 +99,14 @@ def test_a_file_that_is_cut_off_is_not_written(storage: S3Storage, tmp_path: Pat
     with pytest.raises(StorageUnavailable):
         storage.get_file("results/a.mp4", tmp_path / "a.mp4")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("act", ["get_bytes", "get_file", "describe", "put_bytes", "put_file"])
+def test_a_page_of_a_gateway_is_no_object_and_no_receipt(tmp_path: Path, act: str) -> None:
+    path = tmp_path / "a.mp4"
+    if act == "put_file":
+        path.write_bytes(b"video")
+    arguments: list[object] = {"get_file": [path], "put_file": [path], "put_bytes": [b"video"]}.get(act, [])
+    with serving(Gateway) as storage, pytest.raises(StorageUnavailable, match="not from S3"):
+        getattr(storage, act)("results/a.mp4", *arguments)
+    assert act == "put_file" or not path.exists()
