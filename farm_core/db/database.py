@@ -40,6 +40,7 @@ VICTIM_ATTEMPTS: Final = 5
 _VICTIM_STATES: Final = frozenset({"40P01", "40001"})
 _VICTIM_PAUSE_SECONDS: Final = 0.05
 _CANCELLED_STATE: Final = "57014"
+_READ_ONLY_STATE: Final = "25006"
 
 
 class Database:
@@ -158,6 +159,11 @@ async def _repeat_if_victim(act: Callable[[], Awaitable[Result]]) -> Result:
 def is_victim(error: DBAPIError) -> bool:
     """Return True if Postgres rolled the transaction back as a victim, so that running it again can succeed."""
     return getattr(error.orig, "sqlstate", None) in _VICTIM_STATES
+
+
+def is_read_only(error: BaseException) -> bool:
+    """Return True if the server takes no writes, as a standby that was not promoted yet."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == _READ_ONLY_STATE
 
 
 def was_too_slow(error: BaseException) -> bool:

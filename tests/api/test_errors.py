@@ -218,11 +218,22 @@ def test_without_postgres_requests_fail_clearly_and_say_nothing_internal(
     assert body["error"] == "Service Unavailable"
 
 
+END_OTHERS = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+
 def test_a_connection_that_broke_is_replaced(own_world: World) -> None:
     ada = own_world.account()
     ada.get("/usage")
-    kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    own_world.database.execute(kill)
+    own_world.database.execute(END_OTHERS)
+    assert ada.get("/usage").status_code == 200
+
+
+def test_a_postgres_without_writes_is_a_503_that_may_be_tried_again(own_world: World) -> None:
+    ada = own_world.account()
+    database = own_world.database
+    database.execute(f'ALTER DATABASE "{database.info.dbname}" SET default_transaction_read_only = on')
+    database.execute(END_OTHERS)
+    assert check(ada.post("/animations", json={"name": "a", "animationData": {}}), 503)
     assert ada.get("/usage").status_code == 200
 
 

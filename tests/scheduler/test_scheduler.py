@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import orjson
+import psycopg
 import pytest
 from structlog.testing import capture_logs
 
@@ -24,6 +25,7 @@ from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 from tests.patience import HANG_SECONDS
 from tests.s3_server import ACCESS, BUCKET, S3Server
 from tests.scheduler.farm import Gate, farm
+from tests.scheduler.test_preparation import FAULTS
 
 pytestmark = pytest.mark.service
 ACTOR = Actor("olga", Role.operator)
