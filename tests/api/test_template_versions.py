@@ -137,6 +137,7 @@ def test_a_lost_or_broken_document_is_replaced(world: World) -> None:
 def test_the_labels_of_inputs_of_another_kind_are_not_kept(world: World) -> None:
     ada = world.account()
     first = ada.post("/templates", json=text_body("Title", inputs=[{"id": "headline", "label": "x", "kind": "text"}]))
+    assert first.status_code == 201, first.text
     photo = document(layer("n1", "Headline", "image", src=""))
     made = imported(ada, "PUT", f"/templates/{first.json()['id']}/import", photo)
     assert [(one["id"], one["label"], one["kind"]) for one in made["inputs"]] == [("headline", "Headline", "media")]
