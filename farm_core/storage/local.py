@@ -213,6 +213,6 @@ def _place(temporary: Path, path: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             temporary.replace(path)
             return
-        except FileNotFoundError:
-            if not temporary.exists():
+        except (FileNotFoundError, FileExistsError):  # mkdir raises the second if the folder was there and is gone
+            if not temporary.exists() or path.parent.is_file():
                 raise
