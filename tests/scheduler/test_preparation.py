@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -62,3 +63,74 @@ async def test_a_job_whose_preparation_fails_again_and_again_is_failed(
         monkeypatch.setattr(freezer, "new_id", fail)
         job = await under_test.ended(await under_test.create(seconds=1))
         assert (job.status, job.error, len(tries)) == ("failed", REPEATED_FAILURE, FAILURES_MAX)
+
+
+@pytest.mark.parametrize(
+    "fault", [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("can't start new thread")]
+)
+async def test_a_job_waits_for_a_disk_that_is_full_and_for_threads_and_loses_no_attempt(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+) -> None:
+    monkeypatch.setattr(claimer, "STORE_PAUSE_SECONDS", 0.05)
+    tries = iter(range(FAILURES_MAX + 1))
+
+    def on_full_machine(prefix: str) -> str:
+        if next(tries, None) is not None:
+            raise fault
+        return new_id(prefix)
+
+    async with farm(database_url, tmp_path) as under_test:
+        monkeypatch.setattr(freezer, "new_id", on_full_machine)
+        job = await under_test.ended(await under_test.create(seconds=1))
+        assert (job.status, job.error, job.failures, job.attempt) == ("completed", None, 0, 1)
+    assert next(tries, None) is None
+
+
+FAULTS = """
+    CREATE SEQUENCE refusals;
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('refusals') <= {times} THEN RAISE EXCEPTION 'refused' USING ERRCODE = '{state}'; END IF;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON tasks EXECUTE FUNCTION refuse();
+"""
+"""Makes Postgres refuse the first plans with an error state. Sequences are not rolled back."""
+
+
+@pytest.mark.parametrize("state", ["53100", "53200", "57014", "55P03", "25006", "58030", "XX001"])
+async def test_an_error_of_postgres_is_no_failure_of_the_job(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """A full disk, no memory, a cancelled statement, a lock that is not available, a read-only server, a failed read, a damaged page."""
+    monkeypatch.setattr(claimer, "STORE_PAUSE_SECONDS", 0.05)
+
+    async with farm(database_url, tmp_path) as under_test:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(FAULTS.format(times=2 * FAILURES_MAX, state=state))
+        job = await under_test.ended(await under_test.create(seconds=1))
+        assert (job.status, job.error, job.failures, job.attempt) == ("completed", None, 0, 1)
+
+
+async def test_a_plan_that_postgres_refuses_for_its_values_is_a_failure_of_the_job(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with farm(database_url, tmp_path) as under_test:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(FAULTS.format(times=100, state="22003"))
+        job = await under_test.ended(await under_test.create(seconds=1))
+        assert (job.status, job.error, job.failures) == ("failed", REPEATED_FAILURE, FAILURES_MAX)
+
+
+async def test_a_job_that_cannot_be_failed_while_postgres_is_away_fails_later(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claimer, "STORE_PAUSE_SECONDS", 0.05)
+
+    async with farm(database_url, tmp_path) as under_test:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(FAULTS.format(times=3, state="53100").replace("ON tasks", "ON deliveries"))
+            connection.execute("UPDATE accounts SET max_storage_bytes = 0")
+        hook = "http://127.0.0.1:9/"
+        job = await under_test.ended(await under_test.create(seconds=1, callback_url=hook))
+        assert (job.status, job.error, job.failures) == ("failed", FULL, 0)
+        assert await under_test.events(job.id) == ["create", "claim", "adopt", "fail"]

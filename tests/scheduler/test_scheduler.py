@@ -164,22 +164,15 @@ def test_a_job_waits_for_storage_that_is_away_and_loses_no_attempt(database_url:
     assert [line["event"] for line in lines].count("storage does not answer") == 1, "three tries, a line a minute"
 
 
-async def test_a_job_waits_for_a_disk_that_is_full_and_loses_no_attempt(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_result_that_postgres_cannot_take_is_kept_and_no_segment_is_drawn_twice(
+    database_url: str, tmp_path: Path
 ) -> None:
-    folders, tries = tempfile.TemporaryDirectory, iter(range(FAILURES_MAX + 1))
-
-    def on_full_disk(**options: Any) -> Any:
-        if next(tries, None) is not None:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return folders(**options)
-
-    monkeypatch.setattr(claimer, "STORE_PAUSE_SECONDS", 0.1)
-
     async with farm(database_url, tmp_path) as under_test:
-        monkeypatch.setattr(tempfile, "TemporaryDirectory", on_full_disk)
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute(FAULTS.format(times=2, state="53100").replace("ON tasks", "ON segments"))
         job = await under_test.ended(await under_test.create(seconds=1))
-        assert (job.status, job.error) == ("completed", None)
+        assert [(task.status, task.attempt) for task in await under_test.tasks(job.id)] == [("done", 1)] * 2
+        assert [type(one) for work in under_test.works for one in work.done].count(SegmentAssignment) == 1
 
 
 def test_a_segment_that_finds_storage_away_again_and_again_is_one_event(database_url: str, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ async def test_named_statements_are_rolled_back_with_their_transaction(database:
     with pytest.raises(RuntimeError):
         async with database.work() as session:
             await session.execute(text("UPDATE queue_state SET paused_at = now()"))
-            await execute(session, "forget_workers", {"before": utc_now()})
+            await execute(session, "forget_workers", {"before": utc_now(), "drained_before": utc_now()})
             raise RuntimeError
     async with database.reading() as session:
         assert await session.scalar(text("SELECT count(*) FROM queue_state WHERE paused_at IS NOT NULL")) == 0

@@ -100,6 +100,23 @@ async def test_a_task_is_leased_to_workers_of_its_jobs_renderer_only(database_ur
     assert (refused, taken) == ([], ["ada1.0"])
 
 
+async def test_a_result_does_not_count_if_its_task_is_withdrawn_while_it_is_written(database_url: str) -> None:
+    withdraw = "UPDATE tasks SET status = 'withdrawn', lease_token = NULL, lease_expires_at = NULL WHERE id = 'ada1.0'"
+    database = await filled(database_url, "r")
+    assert await leased(database, leases(["ada1.0"], "a")) == ["ada1.0"]
+    late = RenderedSegment("a.ada1.0", "segments/a.mp4", 7, "w0", {"cached": False})
+    async with database.work() as cancelling:
+        await cancelling.execute(text(withdraw))
+        finish = database.single(lambda connection: finish_tasks(connection, utc_now(), [late]))
+        writing = asyncio.create_task(finish)
+        await somebody_waits_for_a_lock(database)
+    counted = await writing
+    async with database.reading() as session:
+        status = await session.scalar(text("SELECT status FROM tasks WHERE id = 'ada1.0'"))
+    await database.close()
+    assert (counted, status) == (set(), "withdrawn")
+
+
 async def test_a_lease_is_written_again_only_when_it_is_about_to_expire(database_url: str) -> None:
     database = await filled(database_url, "r")
     now = utc_now()

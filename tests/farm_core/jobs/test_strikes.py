@@ -144,3 +144,33 @@ async def test_blame_reads_only_jobs_that_failed_whatever_the_statistics_are(dat
         await session.execute(text("ANALYZE"))
         plan = "\n".join(await session.scalars(text(f"EXPLAIN {statement('blame_worker')}"), values))
     assert "Seq Scan on jobs" not in plan and "job_events_strikes" in plan, plan
+
+
+@pytest.mark.service
+async def test_workers_that_are_gone_leave_the_list_after_an_hour_and_drained_ones_after_a_month(
+    database: Database,
+) -> None:
+    """Workers of a drained node count as drained, also those that started after the drain."""
+    worker = "INSERT INTO workers (id, node, renderer, device, encoder, frames_done, failures, seen_at) VALUES (:id, :node, '', '', '', 0, 0, now())"
+    actor, node = Actor("olga", Role.operator), WorkerTarget(node="n")
+
+    async with database.work() as session:
+        for worker_id, node_name in (("single", "m"), ("plain", "m"), ("early", "n")):
+            await session.execute(text(worker), {"id": worker_id, "node": node_name})
+        await drain(session, actor, node)
+        await drain(session, actor, WorkerTarget(worker="single"))
+        await session.execute(text(worker), {"id": "late", "node": "n"})
+    left = []
+    for age in (
+        timedelta(minutes=59),
+        timedelta(minutes=61),
+        timedelta(days=29),
+        timedelta(days=31),
+        timedelta(days=31),
+    ):
+        async with database.work() as session:
+            await workers.see_workers(session, utc_now() + age, [])
+        async with database.reading() as session:
+            left.append((sorted(await session.scalars(text("SELECT id FROM workers"))), await drained_nodes(session)))
+    kept = (["early", "late", "single"], ["n"])
+    assert left == [(["early", "late", "plain", "single"], ["n"]), kept, kept, ([], ["n"]), ([], [])]
