@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Final
 
 import psutil
@@ -19,6 +20,7 @@ from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.scaling import scene
 from benchmarks.service.cpu_groups import CpuGroups
 from benchmarks.service.farm import Rendered, ServedFarm, served_farm
+from benchmarks.service.processor_time import seconds_of
 from cluster.local.machine import BASE_BYTES
 from examples.documents import bundle
 from farm_core.user_error import UserError
@@ -33,7 +35,21 @@ WORKER_BYTES: Final = 200_000_000
 """Memory of a worker that has drawn such frames, with its part of what workers share: 165 MB, and some to spare."""
 STALL_SECONDS: Final = 180.0
 """Workers start a few at a time. After so long without a further one that is ready, something is wrong."""
-ACTOR: Final = "ray::RenderActor"
+ACTOR: Final = "RenderActor"
+"""Part of the title that Ray gives to a worker's process. While a method runs, its name follows, and the worker's name precedes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Jobs rendered together, and the workers' processor milliseconds for a frame, including what they do between frames."""
+
+    rendered: Rendered
+    frame_ms: float
+
+    @property
+    def fps(self) -> float:
+        """Return the frames of all workers per second, from the first POST to the last end."""
+        return self.rendered.frames / self.rendered.seconds
 
 
 class TooManyWorkers(UserError):
@@ -66,16 +82,22 @@ def check_memory(workers: int, available: int) -> None:
         )
 
 
-def _measured(workers: int, segments: int, cores: float) -> tuple[Rendered, Rendered, Rendered]:
+def _measured(workers: int, segments: int, cores: float) -> tuple[Measured, Measured, Measured]:
     """Return the cost of a job on one worker, of a job for each of all workers, and of one job on all workers."""
-    with served_farm(1, 0) as farm, _warm_and_limited(farm, 1, cores):
+    with served_farm(1, 0) as farm, _warm_and_limited(farm, 1, cores) as actors:
         _told(f"one worker with {cores:.3f} of a core renders {segments} segments")
-        one = _render(farm, segments, 1, 0)
-    with served_farm(workers, 0) as farm, _warm_and_limited(farm, workers, cores):
+        one = _measure(farm, actors, segments, 1, 0)
+    with served_farm(workers, 0) as farm, _warm_and_limited(farm, workers, cores) as actors:
         _told(f"{workers} workers with {cores:.3f} of a core each render {segments} segments each")
-        all_busy = _render(farm, segments, workers, 100)
+        all_busy = _measure(farm, actors, segments, workers, 100)
         _told(f"{workers} workers render one job of {workers} segments")
-        return one, all_busy, _render(farm, workers, 1, 1000)
+        return one, all_busy, _measure(farm, actors, workers, 1, 1000)
+
+
+def _measure(farm: ServedFarm, actors: Sequence[psutil.Process], seconds: int, jobs: int, first_hue: int) -> Measured:
+    before = seconds_of(actors)
+    rendered = _render(farm, seconds, jobs, first_hue)
+    return Measured(rendered, 1000 * (seconds_of(actors) - before) / rendered.frames)
 
 
 def _render(farm: ServedFarm, seconds: int, jobs: int, first_hue: int) -> Rendered:
@@ -85,15 +107,16 @@ def _render(farm: ServedFarm, seconds: int, jobs: int, first_hue: int) -> Render
 
 
 @contextmanager
-def _warm_and_limited(farm: ServedFarm, workers: int, cores: float) -> Iterator[None]:
-    """Let every worker of the farm draw something once all of them are ready, then hold them to a share each."""
+def _warm_and_limited(farm: ServedFarm, workers: int, cores: float) -> Iterator[Sequence[psutil.Process]]:
+    """Let every worker of the farm draw something once all of them are ready, then hold them to a share each. Yield their processes."""
     _wait_for_workers(farm, workers)
     _render(farm, 2 * workers, 1, 10_000)
     groups = CpuGroups()
     try:
-        for pid in _actors(workers):
-            groups.limit(pid, cores)
-        yield
+        actors = _actors(workers)
+        for process in actors:
+            groups.limit(process.pid, cores)
+        yield actors
     finally:
         groups.close()
 
@@ -115,9 +138,9 @@ def _wait_for_workers(farm: ServedFarm, workers: int) -> None:
         time.sleep(1.0)
 
 
-def _actors(workers: int) -> list[int]:
+def _actors(workers: int) -> list[psutil.Process]:
     """Return the processes of the render actors of the farm that this process started. Raises TooManyWorkers."""
-    found = [process.pid for process in psutil.Process().children(recursive=True) if _is_actor(process)]
+    found = [process for process in psutil.Process().children(recursive=True) if _is_actor(process)]
     if len(found) != workers:
         raise TooManyWorkers(f"{len(found)} processes of workers live, not {workers}")
     return found
@@ -125,7 +148,8 @@ def _actors(workers: int) -> list[int]:
 
 def _is_actor(process: psutil.Process) -> bool:
     with suppress(psutil.Error):
-        return process.cmdline()[:1] == [ACTOR] or process.name().startswith(ACTOR)
+        title = " ".join(process.cmdline()[:1])
+        return title.startswith("ray::") and ACTOR in title
     return False
 
 
@@ -133,16 +157,20 @@ def _told(what: str) -> None:
     print(f"shares: {what}", file=sys.stderr, flush=True)
 
 
-def _row(what: str, workers: int, cores: float, one: Rendered, many: Rendered) -> Row:
-    gain = (many.frames / many.seconds) / (one.frames / one.seconds)
+def _row(what: str, workers: int, cores: float, one: Measured, many: Measured) -> Row:
+    gain = many.fps / one.fps
     return {
         "what": what,
         "share of a core": round(cores, 3),
-        "one worker fps": round(one.frames / one.seconds, 2),
-        "fps": round(many.frames / many.seconds, 2),
+        "one worker fps": round(one.fps, 2),
+        "fps": round(many.fps, 2),
         "times one": round(gain, 1),
         "efficiency": round(gain / workers, 3),
-        "workers used": many.workers,
+        "busy": round(many.rendered.busy, 3),
+        "efficiency while busy": round(gain / workers * one.rendered.busy / many.rendered.busy, 3),
+        "one worker ms a frame": round(one.frame_ms, 1),
+        "ms a frame": round(many.frame_ms, 1),
+        "workers used": many.rendered.workers,
     }
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,7 +37,8 @@ LOOKS_SECONDS = (0.01, 0.25)
 class Rendered:
     """Jobs posted together: seconds from the first POST to the last end, and what was done meanwhile.
 
-    `cores` is how many cores the whole farm kept busy on average; stage times are milliseconds a drawn frame.
+    `cores` is how many cores the whole farm kept busy on average; stage times are milliseconds a drawn frame. `busy` is the
+    part of the seconds until a worker's last segment ended, on average over the workers that had one.
     """
 
     seconds: float
@@ -47,6 +49,7 @@ class Rendered:
     cores: float
     draw_ms: float
     encode_ms: float
+    busy: float
 
 
 @dataclass(slots=True)
@@ -71,14 +74,14 @@ class ServedFarm:
 
     def _rendered(self, wanted: Sequence[tuple[str, Mapping[str, str]]], width: int, height: int) -> Rendered:
         output = {"width": width, "height": height}
-        began, cpu = time.perf_counter(), children_seconds()
+        first_post, began, cpu = SystemClock().now(), time.perf_counter(), children_seconds()
         bodies = ({"templateId": template, "inputs": {"logo": self.logo, **inputs}, "output": output} for template, inputs in wanted)  # fmt: skip
         jobs = [self._posted(body) for body in bodies]
         for job_id in jobs:
             self._wait(job_id)
         seconds, cpu = time.perf_counter() - began, children_seconds() - cpu
         frames, segments = asyncio.run(_made(self.farm.database_url, jobs))
-        return _rendered(frames, segments, seconds, cpu / seconds)
+        return _rendered(frames, segments, first_post, seconds, cpu / seconds)
 
     def workers_ready(self) -> int:
         """Return the number of workers that schedulers can lease tasks for."""
@@ -156,10 +159,20 @@ async def _made(database_url: str, jobs: list[str]) -> tuple[int, list[Task]]:
         await database.close()
 
 
-def _rendered(frames: int, tasks: list[Task], seconds: float, cores: float) -> Rendered:
+def busy_part(tasks: Iterable[Task], began: datetime, seconds: float) -> float:
+    """Return the part of the seconds until the last task of a worker ended, on average over the workers of the tasks."""
+    ends = dict[str, datetime]()
+    for task in tasks:
+        if task.worker is not None and task.finished_at is not None:
+            ends[task.worker] = max(task.finished_at, ends.get(task.worker, began))
+    return sum((end - began).total_seconds() for end in ends.values()) / (seconds * len(ends))
+
+
+def _rendered(frames: int, tasks: list[Task], began: datetime, seconds: float, cores: float) -> Rendered:
     drawn = [task for task in tasks if not (task.report or {}).get("cached")]
     frames_drawn = sum(task.frame_count for task in drawn) or 1
     stages = [(task.report or {}).get("stages_ms", {}) for task in drawn]
     draw, encode = (sum(times.get(stage, 0.0) for times in stages) / frames_drawn for stage in ("draw", "encode"))
     workers = len({task.worker for task in tasks})
-    return Rendered(seconds, frames, len(tasks), len(drawn), workers, cores, draw, encode)
+    busy = busy_part(tasks, began, seconds)
+    return Rendered(seconds, frames, len(tasks), len(drawn), workers, cores, draw, encode, busy)

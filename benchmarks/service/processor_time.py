@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
@@ -26,8 +27,13 @@ class PostgresTime:
 
 def children_seconds() -> float:
     """Return the processor seconds, so far, of all processes that this one started, and of theirs."""
+    return seconds_of(psutil.Process().children(recursive=True))
+
+
+def seconds_of(processes: Iterable[psutil.Process]) -> float:
+    """Return the processor seconds, so far, of the processes that live."""
     spent = 0.0
-    for process in psutil.Process().children(recursive=True):
+    for process in processes:
         with contextlib.suppress(psutil.Error):
             times = process.cpu_times()
             spent += times.user + times.system

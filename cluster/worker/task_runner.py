@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,9 @@ from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignme
 
 _log = logs.logger(__name__)
 _SEGMENT_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime", ".zip": "application/zip"}
+
+FETCHES: Final = 4
+"""Segments that an assembly reads from storage at once. A bucket answers each request after some milliseconds."""
 
 PAUSES_SECONDS: Final = 0.05
 """Least time between two pauses of an assembly."""
@@ -149,19 +153,28 @@ class TaskRunner:
         )
 
     def _fetch_segments(self, assignment: AssemblyAssignment, folder: Path) -> list[Path]:
-        paths, missing, largest = [], [], 0
-        for index, key in enumerate(assignment.segment_keys):
-            check_growth(folder, largest)  # segments of a job have similar sizes
-            path = folder / f"{index:05}{Path(key).suffix}"
-            try:
-                self._storage.get_file(key, path)
-            except ObjectMissing:
-                missing.append(key)
-            largest = max(largest, used_bytes(path))
-            paths.append(path)
+        """Write the segments to the folder, some at once. Raises SegmentMissing, DiskNearlyFull, StorageUnavailable."""
+        keys = assignment.segment_keys
+        paths = [folder / f"{index:05}{Path(key).suffix}" for index, key in enumerate(keys)]
+        found, largest = list[bool](), 0
+        with ThreadPoolExecutor(FETCHES) as pool:
+            for first in (0, *range(1, len(keys), FETCHES)):
+                wanted = slice(first, first + FETCHES if first else 1)  # the first one alone, for its size
+                check_growth(folder, len(keys[wanted]) * largest)  # segments of a job have similar sizes
+                found += pool.map(self._fetch, keys[wanted], paths[wanted])
+                largest = max(largest, *map(used_bytes, paths[wanted]))
+        missing = [key for key, is_found in zip(keys, found, strict=True) if not is_found]
         if missing:
             raise SegmentMissing(tuple(missing))
         return paths
+
+    def _fetch(self, key: str, path: Path) -> bool:
+        """Return False if storage does not have the segment."""
+        try:
+            self._storage.get_file(key, path)
+        except ObjectMissing:
+            return False
+        return True
 
 
 def _pause(should_stop: ShouldStop, folder: Path) -> Callable[[], None]:

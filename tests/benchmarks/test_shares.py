@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from benchmarks.service.cpu_groups import CpuGroups, Hierarchy, NoShares, hierarchy
+from benchmarks.service.farm import busy_part
 from benchmarks.shares import TooManyWorkers, check_memory
+from farm_core.jobs.models import Task
 
 GB = 1_000_000_000
 
@@ -43,7 +46,7 @@ def test_a_machine_without_the_controller_says_what_to_do(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("version", "files"),
-    [(1, {"cpu.cfs_quota_us": "25000", "cpu.cfs_period_us": "250000"}), (2, {"cpu.max": "25000 250000"})],
+    [(1, {"cpu.cfs_quota_us": "100000", "cpu.cfs_period_us": "1000000"}), (2, {"cpu.max": "100000 1000000"})],
 )
 def test_a_share_is_written_as_the_version_has_it(tmp_path: Path, version: int, files: dict[str, str]) -> None:
     names = {1: "cpu/cgroup.procs", 2: "cgroup.controllers"}
@@ -80,3 +83,14 @@ def test_too_many_workers_for_the_memory_are_refused_with_what_they_need() -> No
     check_memory(64, 64 * GB)
     with pytest.raises(TooManyWorkers, match=r"64 workers need .* GB of memory, and 4\.0 GB are free"):
         check_memory(64, 4 * GB)
+
+
+def test_a_worker_is_busy_until_its_last_segment_ends() -> None:
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def ended(worker: str, seconds: int) -> Task:
+        return Task(id="t", job_id="j", index=0, kind="render", first_frame=0, frame_count=1, worker=worker,
+                    finished_at=began + timedelta(seconds=seconds))  # fmt: skip
+
+    tasks = [ended("a", 4), ended("a", 10), ended("b", 6), ended("b", 2)]
+    assert busy_part(tasks, began, 10.0) == pytest.approx(0.8)

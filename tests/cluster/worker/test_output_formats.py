@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 from typing import Any, Final
 
 import numpy as np
@@ -230,6 +230,24 @@ class TestWorkers:
         done = runner.execute(assembly, lambda _: None, lambda: False)
         assert isinstance(done, Finished)
         assert done.warnings == (f"There is nothing at {SOUND}: its sound is not rendered.",)
+
+    def test_an_assembly_reads_segments_at_once(self, farm: Farm, tmp_path: Path) -> None:
+        """A bucket answers a request after some milliseconds. One after another, the segments of a long job took seconds."""
+        path, _ = render_video(farm, tmp_path, "mp4")
+        segments, together = rendered_segments(farm, video_of("mp4")), Barrier(2)
+
+        class Bucket(LocalStorage):
+            def get_file(self, key: str, path: Path) -> None:
+                if key in segments[1:]:
+                    together.wait(HANG_SECONDS)
+                super().get_file(key, path)
+
+        runner = TaskRunner(
+            "w1", farm[0].maker, Bucket(tmp_path / "storage", Links(b"s" * 32)), tmp_path / "scratch" / "w1"
+        )
+        done = runner.execute(assembly_of(segments, video_of("mp4"), "k"), lambda _: None, lambda: False)
+        assert isinstance(done, Finished), done
+        assert farm[1].get_bytes("results/k.mp4") == path.read_bytes()
 
     @pytest.mark.parametrize("name", ["mp4", "gif"])
     def test_an_assembly_lets_others_run_between_its_steps(
