@@ -60,10 +60,10 @@ class Claimer(Service):
 
     every_seconds = 1.0
 
-    def __init__(self, dependencies: Dependencies) -> None:
+    def __init__(self, dependencies: Dependencies, dispatcher: Service) -> None:
         super().__init__(dependencies)
         self.freezer = Freezer(dependencies)
-        self.planner = Planner(dependencies)
+        self.planner = Planner(dependencies, dispatcher)
         self.preparations: dict[str, asyncio.Task[None]] = {}
         """Running preparations, by the token of the job's lease."""
         self._full = False

@@ -27,6 +27,7 @@ from scheduler.placement import (
     place_tasks,
 )
 from scheduler.ports import WorkerState
+from scheduler.round_turns import RoundTurns
 from scheduler.running_tasks import RunningTask
 from scheduler.service import Service
 
@@ -41,6 +42,10 @@ SPARE_WORKERS: Final = 32
 filled some. A round checks the same number of full workers, because an account that has nothing running can get a
 task there."""
 
+OTHERS_SECONDS: Final = 0.03
+"""Time between the notification of a planned job and the round for it. Without it, all schedulers would look for the job at once. Only a
+scheduler of another Ray cluster may have the workers for it."""
+
 _KINDS: Final[Mapping[str, TaskKind]] = {kind.value: kind for kind in TaskKind}
 
 
@@ -53,6 +58,7 @@ class Dispatcher(Service):
         super().__init__(isolation.dependencies)
         self.isolation = isolation
         self.running_tasks = isolation.running_tasks
+        self._turns = RoundTurns(isolation.dependencies.clock)
         self._first_worker = 0
 
     async def tick(self) -> int:
@@ -60,16 +66,12 @@ class Dispatcher(Service):
 
         Return their number if the next round must follow at once, or else 0.
         """
+        self.forget_wake()  # this round finds the tasks of others as well
         if not self.isolation.evidence.ranks:  # this scheduler has just started
             await self.isolation.share()
-        view = self.isolation.view()
-        living = list(view.workers.values())
-        if not living:
+        if not self.dependencies.executor.workers():
             return 0
-        # At least one task even if all workers are full: an account that has nothing running can get it
-        # (`place_tasks`).
-        room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(living) - len(self.running_tasks)))
-        leased = await self.dependencies.database.single(lambda connection: self._lease(connection, view, room))
+        leased = await self.dependencies.database.single(self._round)
         evidence, now = self.isolation.evidence, self.dependencies.clock.monotonic()
         refused = list[str]()
         for task in leased:
@@ -83,6 +85,10 @@ class Dispatcher(Service):
                 await tasks.hand_back_tasks(session, self.dependencies.clock.now(), refused)
         return len(leased) if len(leased) >= ROUND_TASKS_MAX else 0
 
+    def wake_for_others(self) -> None:
+        """Look soon for tasks of jobs that another scheduler has planned. That one looks first, at once."""
+        self.wake_within(OTHERS_SECONDS)
+
     def _submit(self, task: LeasedTask, now: float) -> None:
         assignment = assignment_of(task, self.dependencies.settings)
         running_task = RunningTask(
@@ -95,6 +101,15 @@ class Dispatcher(Service):
         )
         self.running_tasks.add(running_task)
         self.dependencies.executor.submit(assignment, task.worker)
+
+    async def _round(self, connection: AsyncConnection) -> list[LeasedTask]:
+        """Lease at most ROUND_TASKS_MAX tasks in this scheduler's turn."""
+        async with self._turns.turn(connection):
+            view = self.isolation.view()
+            # At least one task even if all workers are full: an account that has nothing running can get it
+            # (`place_tasks`).
+            room = min(ROUND_TASKS_MAX, max(1, WORKER_TASKS_MAX * len(view.workers) - len(self.running_tasks)))
+            return await self._lease(connection, view, room)
 
     async def _lease(self, connection: AsyncConnection, view: View, room: int) -> list[LeasedTask]:
         """Lease at most `room` tasks. Workers can have less room, because other schedulers use them too.
@@ -121,7 +136,10 @@ class Dispatcher(Service):
         self.isolation.evidence = learning.with_waiting(self.isolation.evidence, view.now, trusts, left)
         if not placements:
             return []
-        return await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))
+        leased = await tasks.lease_tasks(connection, now, leases_of(placements, new_id("lease")))
+        if len(leased) < len(placements):
+            self._turns.lost_tasks()
+        return leased
 
     async def _free(self, connection: AsyncConnection, view: View, wanted: int, trusts: Set[Trust]) -> list[FreeWorker]:
         """Return workers that can get tasks of these trusts, with their room. Loads in the database do not count copies."""

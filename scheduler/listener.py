@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import psycopg
 
 from farm_core.db.urls import libpq_url
 from farm_core.telemetry import logs
-from scheduler.service import Service
 
 _log = logs.logger(__name__)
 
@@ -22,7 +21,7 @@ RECONNECT_SECONDS: Final = 0.5
 class Listener:
     """Wake services when Postgres notifies their channel. Reconnect after a lost connection; services poll meanwhile."""
 
-    def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Service]]) -> None:
+    def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Callable[[], None]]]) -> None:
         self._url = libpq_url(database_url)
         self._wakes = wakes
         self._away = False
@@ -61,5 +60,5 @@ class Listener:
                 self._wake(notice.channel)
 
     def _wake(self, channel: str) -> None:
-        for service in self._wakes[channel]:
-            service.wake()
+        for wake in self._wakes[channel]:
+            wake()

@@ -22,13 +22,15 @@ from farm_core.storage.port import ObjectMissing
 from farm_core.threads import in_threads
 from scheduler.dependencies import Dependencies
 from scheduler.group_commit import GroupCommit
+from scheduler.service import Service
 
 
 class Planner:
     """Plan jobs that become ready at about the same time in one transaction."""
 
-    def __init__(self, dependencies: Dependencies) -> None:
+    def __init__(self, dependencies: Dependencies, dispatcher: Service) -> None:
         self.dependencies = dependencies
+        self.dispatcher = dispatcher
         self._commit = GroupCommit(self._write)
 
     async def plan(self, frozen: FrozenJob) -> None:
@@ -49,6 +51,8 @@ class Planner:
         mine, videos = await self.dependencies.database.single(
             lambda connection: self._plan(connection, now, jobs, keys, renderer)
         )
+        if mine - videos.keys():
+            self.dispatcher.wake()
         # Completing needs its own transaction: each of the two writes locks the queue rows of other accounts (see
         # queues.sql).
         completed: set[str] = set()

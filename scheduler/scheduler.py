@@ -48,7 +48,7 @@ class Scheduler:
         estimator = DurationEstimator()
         self.isolation = Isolation(dependencies, self.running_tasks)
         self.dispatcher = Dispatcher(self.isolation)
-        self.claimer = Claimer(dependencies)
+        self.claimer = Claimer(dependencies, self.dispatcher)
         self.collector = Collector(self.isolation, estimator, self.dispatcher, self.claimer)
         self.task_watcher = RunningTaskWatcher(self.isolation, estimator)
         self.breaker = CircuitBreaker(self.isolation, self.task_watcher)
@@ -69,10 +69,10 @@ class Scheduler:
         self.listener = Listener(
             database_url,
             {
-                "jobs": (self.claimer,),
-                "tasks": (self.dispatcher,),
-                "withdrawn": (self.task_watcher, self.dispatcher),
-                "deliveries": (self.deliverer,),
+                "jobs": (self.claimer.wake,),
+                "tasks": (self.dispatcher.wake_for_others,),
+                "withdrawn": (self.task_watcher.wake, self.dispatcher.wake),
+                "deliveries": (self.deliverer.wake,),
             },
         )
 

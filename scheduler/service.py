@@ -48,6 +48,12 @@ class Service(ABC):
         if self._soon is None:
             self._soon = asyncio.get_running_loop().call_later(seconds, self._wake_late)
 
+    def forget_wake(self) -> None:
+        """Take back `wake_within`."""
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+
     def _wake_late(self) -> None:
         self._soon = None
         self.wake()
@@ -61,8 +67,7 @@ class Service(ABC):
         """Stop after the running tick has ended."""
         self._stopping = True
         self.wake()
-        if self._soon is not None:
-            self._soon.cancel()
+        self.forget_wake()
         if self._running is not None:
             await self._running
             self._running = None

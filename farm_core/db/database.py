@@ -171,6 +171,11 @@ def was_too_slow(error: BaseException) -> bool:
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == _CANCELLED_STATE
 
 
+def waited_in_vain(error: DBAPIError) -> bool:
+    """Return True if Postgres cancelled the statement, because it waited longer for a lock than its `lock_timeout`."""
+    return getattr(error.orig, "sqlstate", None) == _LOCK_TIMEOUT_STATE
+
+
 def _limit_statements(seconds: float, connection: Any, _record: object) -> None:
     # Not in the connection's options: poolers such as PgBouncer refuse connections with options.
     cursor = connection.cursor()

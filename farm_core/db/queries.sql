@@ -347,6 +347,16 @@ WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 
         IS NOT UNKNOWN
 ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
 
+-- take_turn --
+-- The lock of `round_turns.py`, until the session releases it. A wait of much more than a round takes is an error.
+WITH patience AS MATERIALIZED (
+    SELECT set_config('lock_timeout', '1s', true)
+)
+SELECT pg_advisory_lock(CAST(:lock AS bigint)) FROM patience
+
+-- end_turn --
+SELECT pg_advisory_unlock(CAST(:lock AS bigint))
+
 -- pin_jobs --
 -- Set the renderer of a job at its first lease. Skip jobs that another scheduler has locked. The commit does not wait
 -- for the disk, like that of the lease.

@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from farm_core.db.database import Database
-from farm_core.db.sql import execute
+from farm_core.db.session_lock import session_lock
 from farm_core.jobs.history import needed_keys
 from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.threads import in_threads
@@ -46,7 +46,7 @@ async def hold_objects(session: AsyncSession, storage: Storage, keys: Iterable[s
 async def held_objects(connection: AsyncConnection, storage: Storage, keys: Iterable[str]) -> AsyncIterator[set[str]]:
     """Protect objects from deletion until the block ends, on a connection that commits every statement. Yield the
     keys of missing objects."""
-    async with _locked(connection, *_SHARE):
+    async with session_lock(connection, _LOCK, *_SHARE):
         yield await _gone(storage, keys)
 
 
@@ -87,7 +87,7 @@ async def _delete_some(
     written_before: datetime | None,
 ) -> dict[str, int]:
     """Delete a few objects under the lock. Return the bytes of each deleted one."""
-    async with _locked(connection, *_HOLD_ALONE):  # no transaction is open during calls of storage
+    async with session_lock(connection, _LOCK, *_HOLD_ALONE):  # no transaction is open during calls of storage
         needed = await needed_keys(connection, keys, ended_before, written_before)
         unneeded = [key for key in keys if key not in needed]
         sizes = await in_threads(partial(_size, storage, written_before=written_before), unneeded)
@@ -95,26 +95,6 @@ async def _delete_some(
         await forget_deleted(connection, found)  # the charges go first: without the object, nothing finds them again
         await in_threads(storage.delete, list(found))
         return found
-
-
-@asynccontextmanager
-async def _locked(connection: AsyncConnection, take: str, release: str) -> AsyncIterator[None]:
-    """Hold the lock of the connection's session between two named statements. If it cannot be released, close the connection, which would keep it in
-    the pool."""
-    try:
-        await execute(connection, take, {"lock": _LOCK})
-        yield
-    finally:
-        if not connection.invalidated:
-            await _release(connection, release)
-
-
-async def _release(connection: AsyncConnection, release: str) -> None:
-    try:
-        await execute(connection, release, {"lock": _LOCK})
-    except BaseException:
-        await connection.invalidate()
-        raise
 
 
 async def delete_objects(storage: Storage, keys: Iterable[str]) -> AsyncIterator[tuple[str, int]]:
