@@ -171,6 +171,7 @@ class Dispatcher(Service):
             0,
             Counter[str](),
         )
+        openness = rules.Openness(self.isolation.evidence, view)
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1
             is_full = self.running_tasks.load(worker.id) >= WORKER_TASKS_MAX
@@ -179,7 +180,7 @@ class Dispatcher(Service):
                 enough = blocked[worker.renderer] >= wanted
             else:
                 enough = spare >= SPARE_WORKERS if is_full else taken[worker.renderer] >= wanted
-            if enough or not (open_to := rules.open_to(self.isolation.evidence, view, worker)) & trusts:
+            if enough or not (open_to := openness.open_to(worker, is_blocked=is_blocked)) & trusts:
                 continue
             found[worker.id] = worker, open_to
             if is_blocked:

@@ -19,7 +19,11 @@ _LOCK: Final = 7263951484
 TURNS_SECONDS: Final = 10.0
 """Time after a lost task during which rounds take turns. A scheduler that is alone never loses one, and takes no lock."""
 
+WAIT_SECONDS: Final = 1.0
+"""Time after which a wait for a turn ends. A large round takes a tenth of it."""
+
 VAIN_SECONDS: Final = 60.0
+"""Time without turns after a wait in vain."""
 
 
 class RoundTurns:
@@ -43,7 +47,9 @@ class RoundTurns:
         async with AsyncExitStack() as held:
             if self._from <= self._clock.monotonic() < self._until:
                 try:
-                    await held.enter_async_context(session_lock(connection, _LOCK, "take_turn", "end_turn"))
+                    await held.enter_async_context(
+                        session_lock(connection, _LOCK, "take_turn", "end_turn", wait_ms=round(1e3 * WAIT_SECONDS))
+                    )
                 except DBAPIError as error:
                     if not waited_in_vain(error):
                         raise

@@ -348,9 +348,9 @@ WHERE ready.ready_place IS NOT NULL AND NOT ready.held AND NOT EXISTS (SELECT 1 
 ORDER BY ready.load, ready.ready_place, ready.account_id LIMIT 2 * :heads_max
 
 -- take_turn --
--- The lock of `round_turns.py`, until the session releases it. A wait of much more than a round takes is an error.
+-- The lock of `round_turns.py`, until the session releases it. A longer wait is an error.
 WITH patience AS MATERIALIZED (
-    SELECT set_config('lock_timeout', '1s', true)
+    SELECT set_config('lock_timeout', CAST(CAST(:wait_ms AS int) AS text), true)
 )
 SELECT pg_advisory_lock(CAST(:lock AS bigint)) FROM patience
 

@@ -11,11 +11,13 @@ from farm_core.db.sql import execute
 
 
 @asynccontextmanager
-async def session_lock(connection: AsyncConnection, lock: int, take: str, release: str) -> AsyncIterator[None]:
+async def session_lock(
+    connection: AsyncConnection, lock: int, take: str, release: str, **values: object
+) -> AsyncIterator[None]:
     """Hold the lock of the connection's session between two named statements. If it cannot be released, close the connection, which would
-    keep it in the pool."""
+    keep it in the pool. `values` are further ones of the first statement."""
     try:
-        await execute(connection, take, {"lock": lock})
+        await execute(connection, take, {"lock": lock, **values})
         yield
     finally:
         if not connection.invalidated:

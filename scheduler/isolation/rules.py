@@ -114,12 +114,31 @@ def is_open(evidence: Evidence, now: float, trusted: Trust, worker_id: str) -> b
     return place >= places_left(evidence, now, trusted, workers)
 
 
-def open_to(evidence: Evidence, view: View, worker: WorkerState) -> frozenset[Trust]:
-    """Return the trusts of the accounts whose tasks the worker can get now."""
-    found = [one for one in Trust if is_open(evidence, view.now, one, worker.id)]
-    if is_blocked(view, worker):
-        found = [one for one in found if waits_for_frames(evidence, view.now, one, worker.id)]
-    return frozenset(found)
+class Openness:
+    """Which accounts can use which workers, by one evidence and view. The places left are computed once for each number of workers: a round
+    asks for hundreds of workers."""
+
+    def __init__(self, evidence: Evidence, view: View) -> None:
+        self._evidence, self._view = evidence, view
+        self._left: dict[int, list[tuple[int, frozenset[Trust]]]] = {}
+
+    def open_to(self, worker: WorkerState, *, is_blocked: bool) -> frozenset[Trust]:
+        """Return the trusts of the accounts whose tasks the worker can get now."""
+        place, workers = self._evidence.ranks.get(worker.id, Rank(0, 0))
+        if (steps := self._left.get(workers)) is None:
+            steps = self._left[workers] = self._steps(workers)
+        found = next(trusts for left, trusts in steps if place >= left)
+        if is_blocked:
+            found = frozenset(one for one in found if waits_for_frames(self._evidence, self._view.now, one, worker.id))
+        return found
+
+    def _steps(self, workers: int) -> list[tuple[int, frozenset[Trust]]]:
+        """Return the first place of each step, highest first, and the trusts that can use the places from there on."""
+        left = {one: places_left(self._evidence, self._view.now, one, workers) for one in Trust}
+        return [
+            (step, frozenset(one for one in Trust if left[one] <= step))
+            for step in sorted({*left.values()}, reverse=True)
+        ]
 
 
 def audiences(evidence: Evidence, now: float, resting: Sequence[str]) -> list[Audience]:
