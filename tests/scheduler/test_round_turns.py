@@ -128,9 +128,13 @@ def test_a_failed_round_ends_its_turn(database_url: str, monkeypatch: pytest.Mon
 def test_a_planned_job_is_dispatched_at_once_without_a_notification(database_url: str, tmp_path: Path) -> None:
     async def story() -> None:
         async with farm(database_url, tmp_path) as under_test:
-            await under_test.scheduler.listener.stop()
-            under_test.scheduler.dispatcher.every_seconds = 1e6
-            await under_test.scheduler.dispatcher.ticked.wait()
+            scheduler, dispatcher = under_test.scheduler, under_test.scheduler.dispatcher
+            await scheduler.listener.stop()
+            await asyncio.gather(scheduler.lease_reaper.stop(), scheduler.worker_registry.stop())  # they wake it now and then
+            dispatcher.every_seconds = 1e6
+            dispatcher.ticked.clear()
+            dispatcher.wake()
+            await dispatcher.ticked.wait()
             assert (await under_test.ended(await under_test.create(seconds=1))).status == "completed"
 
     asyncio.run(story())
