@@ -130,7 +130,9 @@ def test_a_planned_job_is_dispatched_at_once_without_a_notification(database_url
         async with farm(database_url, tmp_path) as under_test:
             scheduler, dispatcher = under_test.scheduler, under_test.scheduler.dispatcher
             await scheduler.listener.stop()
-            await asyncio.gather(scheduler.lease_reaper.stop(), scheduler.worker_registry.stop())  # they wake it now and then
+            await asyncio.gather(
+                scheduler.lease_reaper.stop(), scheduler.worker_registry.stop()
+            )  # they wake it now and then
             dispatcher.every_seconds = 1e6
             dispatcher.ticked.clear()
             dispatcher.wake()
