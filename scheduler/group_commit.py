@@ -57,11 +57,14 @@ class _Entry(Generic[Item]):
 
 
 class GroupCommit(Generic[Item]):
-    """Writer that collects the items added during a write and writes them together next. No item waits for others to
-    arrive."""
+    """Writer that collects the items added during a write and writes them together next.
 
-    def __init__(self, write: Write[Item]) -> None:
+    `pause` returns how many seconds the given number of items waits for more. By default, no item waits for others to arrive.
+    """
+
+    def __init__(self, write: Write[Item], pause: Callable[[int], float] = lambda items: 0.0) -> None:
         self._write = write
+        self._pause = pause
         self._waiting: list[_Entry[Item]] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -85,6 +88,8 @@ class GroupCommit(Generic[Item]):
 
     async def _write_all(self) -> None:
         while self._waiting:
+            if seconds := self._pause(len(self._waiting)):
+                await asyncio.sleep(seconds)
             entries, self._waiting = self._waiting, []
             errors = await self._errors(entries)
             for entry in entries:

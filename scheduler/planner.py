@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import orjson
@@ -28,10 +28,11 @@ from scheduler.service import Service
 class Planner:
     """Plan jobs that become ready at about the same time in one transaction."""
 
-    def __init__(self, dependencies: Dependencies, dispatcher: Service) -> None:
+    def __init__(self, dependencies: Dependencies, dispatcher: Service, pause: Callable[[int], float]) -> None:
+        """`pause` returns how many seconds the given number of frozen jobs waits for more."""
         self.dependencies = dependencies
         self.dispatcher = dispatcher
-        self._commit = GroupCommit(self._write)
+        self._commit = GroupCommit(self._write, pause)
 
     async def plan(self, frozen: FrozenJob) -> None:
         """Write the job and its tasks, or complete it with the video of an equal job of the same account.
