@@ -14,6 +14,8 @@ Point = tuple[float, float]
 
 SUBPIXELS = 16
 """Steps of a pixel on which the reference's rasteriser puts the corners of quads (four bits of subpixel precision)."""
+FOLD_PX_MAX = 0.375
+"""Maximum displacement of a quad's fourth corner by its fold. The kernels allow for it (`FOLD_MAX`, native/src/quad.h)."""
 NEAR = 1e-3
 SKEW_DEGREES_MAX = 89.5
 IDENTITY: Matrix3 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -82,7 +84,10 @@ def applied(m: Matrix3, x: float, y: float) -> tuple[float, float, float]:
 
 def corners_of(quad: Matrix3) -> list[tuple[float, float, float]]:
     """Return the homogeneous corners of a quad that is given by the map of the unit square, in order."""
-    return [applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    first, across, last, down = (applied(quad, x, y) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1)))
+    if isinstance(quad, FoldedQuad):
+        last = (last[0] + quad.fold[0], last[1] + quad.fold[1], last[2])
+    return [first, across, last, down]
 
 
 def is_affine(m: Matrix3) -> bool:
@@ -116,30 +121,34 @@ class FoldedQuad(tuple[float, float, float, float, float, float, float, float, f
     """
 
     fold: Point
-    """Displacement of the corner (1, 1) from where the matrix puts it, frame px."""
+    """Homogeneous displacement of the corner (1, 1) from where the matrix puts it, frame px times the corner's w."""
 
 
 def folded_columns(quad: Matrix3, to_unit: Matrix3) -> tuple[float, ...]:
-    """Return the inverse of a quad in column order. The unused third row of a folded quad's inverse holds its fold.
+    """Return the inverse of a quad in column order, and its fold: three numbers, zeros if it has none.
 
-    The fold is the displacement on the unit square of a position beyond the diagonal, for each unit of `u + v - 1`.
+    The fold is the homogeneous displacement on the unit square of a position (u, v, w) beyond the diagonal, for each
+    unit of `u + v - w`.
     """
+    a, b, c, d, e, f, g, h, i = to_unit
     if not isinstance(quad, FoldedQuad):
-        return columns(to_unit)
+        return (a, d, g, b, e, h, c, f, i, 0.0, 0.0, 0.0)
     x, y = quad.fold
-    a, b, c, d, e, f = to_unit[:6]
-    u, v = a * x + b * y, d * x + e * y
-    share = 1 / (1 + u + v)
-    return (a, d, u * share, b, e, v * share, c, f, 1.0)
+    u, v, w = a * x + b * y, d * x + e * y, g * x + h * y
+    room = 1 + u + v - w
+    share = 1 / room if room else 0.0  # without room there is nothing beyond the diagonal
+    return (a, d, g, b, e, h, c, f, i, u * share, v * share, w * share)
 
 
 def on_subpixels(quad: Matrix3) -> Matrix3:
-    """Return the quad with its corners on the subpixel grid. Quads with perspective are returned unchanged.
+    """Return the quad with its corners on the subpixel grid.
 
     `quad` maps the unit square to frame pixels.
     """
     a, b, c, d, e, f, g, h, w = quad
-    if g != 0.0 or h != 0.0 or w == 0.0 or not (math.isfinite(a + b + c + d + e + f + w) or finite(quad)):
+    if g != 0.0 or h != 0.0:
+        return _projected_on_subpixels(quad)
+    if w == 0.0 or not (math.isfinite(a + b + c + d + e + f + w) or finite(quad)):
         return quad
     if w == 1.0:  # runs for every layer
         floor = math.floor
@@ -163,6 +172,29 @@ def on_subpixels(quad: Matrix3) -> Matrix3:
         math.floor(side / w * SUBPIXELS + 0.5) / SUBPIXELS for side in (c, f, a + c, d + f, b + c, e + f)
     )
     return ((across_x - x) * w, (down_x - x) * w, x * w, (across_y - y) * w, (down_y - y) * w, y * w, g, h, w)
+
+
+def _projected_on_subpixels(quad: Matrix3) -> Matrix3:
+    """Return a quad in perspective with its corners on the subpixel grid.
+
+    Quads that reach behind the eye are returned unchanged, and so are those in a perspective so strong that the fold would
+    exceed `FOLD_PX_MAX`.
+    """
+    corners = corners_of(quad)
+    if not finite(quad) or min(w for _, _, w in corners) < NEAR:
+        return quad
+    steps = [SUBPIXELS * side / w for x, y, w in corners for side in (x, y)]
+    if not finite(steps):
+        return quad
+    ws = [w for _, _, w in corners]
+    xs, ys = (
+        [math.floor(step + 0.5) / SUBPIXELS * w for step, w in zip(steps[first::2], ws, strict=True)]
+        for first in (0, 1)
+    )
+    (x, across_x, last_x, down_x), (y, across_y, last_y, down_y), (w, across_w, last_w, down_w) = xs, ys, ws
+    folded = FoldedQuad((across_x - x, down_x - x, x, across_y - y, down_y - y, y, across_w - w, down_w - w, w))
+    folded.fold = last_x - across_x - down_x + x, last_y - across_y - down_y + y
+    return folded if max(map(abs, folded.fold)) <= FOLD_PX_MAX * last_w else quad
 
 
 def finite(numbers: Iterable[float]) -> bool:

@@ -17,7 +17,7 @@ from gpu_renderer.geometry.region import Region
 """`enum kind` of `draw_op.h`."""
 MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
 """Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
-_PLACE, _CONTENT = struct.Struct("<10i9ff").pack, struct.Struct("<4f4ff2i4xqqqq2iq8i").pack
+_PLACE, _CONTENT = struct.Struct("<10i12ff").pack, struct.Struct("<4f4ff2iqqqq2iq8i").pack
 """The two parts of `struct draw_op` of `draw_op.h`: its place and opacity, and its content."""
 _GRADE = struct.Struct("<3f2i12f4xq").pack
 """`struct grade` of `draw_op.h`."""
@@ -132,8 +132,8 @@ def content_op(
 ) -> DrawOp:
     """Return the operation of content on a quad.
 
-    `to_unit`: matrix from frame px to the quad's unit square, column by column. `mask`: coverage of the unit square, shape
-    (rows, columns). `grade`: None if colours stay unchanged. `packed`: result of `packed_content`, for content without
+    `to_unit`: matrix from frame px to the quad's unit square, column by column, and the quad's fold. `mask`: coverage of the
+    unit square, shape (rows, columns). `grade`: None if colours stay unchanged. `packed`: result of `packed_content`, for content without
     mask and grade.
     """
     if packed is not None and mask is None and grade is None:
@@ -171,7 +171,7 @@ def _draw_op(
     region: Region,
     content: Content,
     opacity: float = 1.0,
-    to_unit: tuple[float, ...] = (0.0,) * 9,
+    to_unit: tuple[float, ...] = (0.0,) * 12,
     cells_per_px: float = 0.0,
     pointers: tuple[int, ...] = (0,) * 6,
     kept: object = None,

@@ -30,8 +30,8 @@ struct draw_op {
     int32_t mode;                      // of shaders/include/blend.glsl; 0 is source-over
     int32_t is_exact;                  // an image or coverage filtered in single floats
     int32_t left, top, right, bottom;  // pixels of the frame that the operation can touch
-    float to_unit[9];                  // matrix from frame px to the unit square of its quad, column by column; the third row of one
-                                       // without perspective is the quad's fold, see `unfold`
+    float to_unit[12];                 // matrix from frame px to the unit square of its quad, column by column, and the quad's fold,
+                                       // see `unfold`
     float opacity, color[4];           // linear, straight
     union {
         struct shape shape;   // RECTANGLE, ELLIPSE

@@ -12,7 +12,7 @@ struct edge {
 
 enum { EDGES_MAX = 8 };
 
-#define FOLD_MAX 0.125  // px by which a fold displaces a position: corners lie on a grid of 1/16 px
+#define FOLD_MAX 0.375  // px by which a fold displaces a position: `FOLD_PX_MAX` of gpu_renderer/geometry/matrix.py
 
 INLINE double larger(double one, double other) { return one > other ? one : other; }
 
@@ -147,16 +147,22 @@ INLINE void clip_span(const struct edge *edges, int count, int row, double inset
     if (*end < *first) *end = *first;
 }
 
-// Return 1 if the corner (1, 1) of an affine quad does not follow from the other three. Positions beyond the diagonal between the
-// corners (1, 0) and (0, 1) are displaced for each unit of u + v - 1, as by `unfolded` of shaders/include/plane.glsl.
-INLINE int is_folded(const float *m) { return m[2] != 0.0f || m[5] != 0.0f; }
+// Return 1 if the corner (1, 1) of a quad does not follow from the other three. Homogeneous positions beyond the diagonal between the
+// corners (1, 0) and (0, 1) are displaced by m[9] to m[11] for each unit of u + v - w, as by `unfolded` of
+// shaders/include/plane.glsl.
+INLINE int is_folded(const float *m) { return m[9] != 0.0f || m[10] != 0.0f || m[11] != 0.0f; }
+
+// Return by how many units a homogeneous position lies beyond the diagonal.
+INLINE float beyond_diagonal(float u, float v, float w) {
+    float beyond = (u + v) - w;
+    return select_float(beyond > 0.0f, beyond, 0.0f);
+}
 
 static void unfold(const float *restrict m, float *restrict u, float *restrict v, int count) {
     for (int i = 0; i < count; i++) {
-        float beyond = (u[i] + v[i]) - 1.0f;
-        beyond = select_float(beyond > 0.0f, beyond, 0.0f);
-        u[i] = u[i] - beyond * m[2];
-        v[i] = v[i] - beyond * m[5];
+        float beyond = beyond_diagonal(u[i], v[i], 1.0f);
+        u[i] = u[i] - beyond * m[9];
+        v[i] = v[i] - beyond * m[10];
     }
 }
 
@@ -174,9 +180,11 @@ static void affine_positions(const float *restrict m, int row, int first, int co
 static void projective_positions(const float *restrict m, int row, int first, int count, float *restrict u, float *restrict v) {
     float y = (float)row + 0.5f, by = m[3] * y, ey = m[4] * y, hy = m[5] * y;
     for (int i = 0; i < count; i++) {
-        float x = (float)(first + i) + 0.5f, far = hy + (m[2] * x + m[8]);
-        u[i] = (by + (m[0] * x + m[6])) / far;
-        v[i] = (ey + (m[1] * x + m[7])) / far;
+        float x = (float)(first + i) + 0.5f, across = by + (m[0] * x + m[6]), down = ey + (m[1] * x + m[7]),
+              far = hy + (m[2] * x + m[8]), beyond = beyond_diagonal(across, down, far);
+        far = far - beyond * m[11];
+        u[i] = (across - beyond * m[9]) / far;
+        v[i] = (down - beyond * m[10]) / far;
     }
 }
 
@@ -195,7 +203,10 @@ INLINE int is_hit(const float *m, int is_projective, int row, int column, float 
     float x = ((float)column + 0.5f + right) + 1.0f / 1024.0f, y = ((float)row + 0.5f + down) - 1.0f / 1024.0f;
     float u = m[3] * y + (m[0] * x + m[6]), v = m[4] * y + (m[1] * x + m[7]);
     float far = is_projective ? m[5] * y + (m[2] * x + m[8]) : 1.0f;
-    if (!is_projective && is_folded(m)) unfold(m, &u, &v, 1);
+    if (is_folded(m)) {
+        float beyond = beyond_diagonal(u, v, far);
+        u = u - beyond * m[9], v = v - beyond * m[10], far = far - beyond * m[11];
+    }
     return (u >= 0.0f) & (v >= 0.0f) & (u <= far) & (v <= far);
 }
 

@@ -6,6 +6,7 @@
 in vec4 i_upper;  // frame px: two corners
 in vec4 i_lower;  // frame px: the two opposite corners
 in mat3 u_to_unit;
+in vec3 u_fold;
 in float u_opacity;
 in vec4 u_color;
 in vec4 u_crop;

@@ -1,22 +1,25 @@
 // A plane placed in the frame. u_to_unit maps frame pixels to the unit square of its quad.
-// FOLDED: positions beyond the diagonal are displaced; the third row of u_to_unit is their displacement for each unit of u + v - 1.
+// FOLDED: positions beyond the diagonal are displaced by u_fold for each unit of u + v - w.
 
 uniform mat3 u_to_unit;
-
-vec2 unfolded(vec2 unit) {
 #ifdef FOLDED
-    return unit - max(0.0, unit.x + unit.y - 1.0) * vec2(u_to_unit[0].z, u_to_unit[1].z);
+uniform vec3 u_fold;
+#endif
+
+vec3 unfolded(vec3 unit) {
+#ifdef FOLDED
+    return unit - max(0.0, unit.x + unit.y - unit.z) * u_fold;
 #else
     return unit;
 #endif
 }
 
 vec2 plane(vec2 frame) {
-    vec3 p = u_to_unit * vec3(frame, 1.0);
+    vec3 p = unfolded(u_to_unit * vec3(frame, 1.0));
 #ifdef PROJECTIVE
     return p.xy / p.z;
 #else
-    return unfolded(p.xy);
+    return p.xy;
 #endif
 }
 
@@ -25,13 +28,12 @@ vec2 plane(vec2 frame) {
 const vec2 TIE = vec2(1.0, -1.0) / 1024.0;
 
 float holds(vec2 frame) {
-    vec3 p = u_to_unit * vec3(frame + TIE, 1.0);
+    vec3 p = unfolded(u_to_unit * vec3(frame + TIE, 1.0));
 #ifdef PROJECTIVE
     // behind the eye p.z is negative: the inverse of a homography has the sign of the depth
     float far = p.z;
 #else
     const float far = 1.0;
-    p.xy = unfolded(p.xy);
 #endif
     return all(greaterThanEqual(p.xy, vec2(0.0))) && all(lessThanEqual(p.xy, vec2(far))) ? 1.0 : 0.0;
 }

@@ -69,7 +69,8 @@ def quad_of(shown: Drawable, placed: Placement) -> Matrix3:
         return matrix.product(matrix.translation(x, y), matrix.scaling(width, height))
     if isinstance(shown, (Image, Shape)):
         return paint.quad_of(shown, placed)
-    return placed.quad(shown.width, shown.height, shown.padding)
+    quad = placed.quad(shown.width, shown.height, shown.padding)
+    return matrix.on_subpixels(quad) if isinstance(shown, FlatTarget) else quad
 
 
 def placed_quad(shown: Drawable, quad: Matrix3, within: Region) -> PlacedQuad | None:

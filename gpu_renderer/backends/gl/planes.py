@@ -191,7 +191,10 @@ def _plane(painter: Painter, into: Target, plane: ProjectedPlane, depths: Mappin
         return
     quads.set_filter(painter, shown)
     kind = quads.kind(painter, shown, 0, quad, into, Style(step.opacity, plane.filter, lighting=plane.lighting))
-    geometry: dict[str, UniformValue] = {"u_to_frame": matrix.columns(quad), "u_subpixels": float(matrix.SUBPIXELS)}
+    displaced = quad.fold if isinstance(quad, matrix.FoldedQuad) else (0.0, 0.0)
+    geometry: dict[str, UniformValue] = {
+        "u_to_frame": matrix.columns(quad), "u_displaced": displaced, "u_subpixels": float(matrix.SUBPIXELS),
+    }  # fmt: skip
     attributes = quads.attributes(shown, matrix.folded_columns(quad, to_unit), step.opacity)
     painter.draw(
         "compositing/quad.frag", into, textures=kind.textures, blend=fixed_function(step),

@@ -36,10 +36,10 @@ from gpu_renderer.opengl.programs import Layout, UniformValue
 from gpu_renderer.opengl.targets import Target
 from motion.records import record
 
-_PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_opacity", 1), ("u_color", 4))
+_PLACED: Layout = (("i_upper", 4), ("i_lower", 4), ("u_to_unit", 9), ("u_fold", 3), ("u_opacity", 1), ("u_color", 4))
 SHAPES: Layout = (*_PLACED, ("u_size", 2), ("u_radius", 1), ("u_hard", 1))
 PICTURES: Layout = (*_PLACED, ("u_crop", 4))
-_CORNERS, _ATTRIBUTES = struct.Struct("8f").pack, struct.Struct("18f").pack
+_CORNERS, _ATTRIBUTES = struct.Struct("8f").pack, struct.Struct("21f").pack
 """Packers of an instance, in the order of the layouts."""
 LOOKED_BACK = 4
 """Number of waiting kinds that a new quad is compared with. More comparisons cost more than they save."""
@@ -263,7 +263,7 @@ def kind(painter: Painter, shown: Drawable, samples: int, quad: Matrix3, into: T
 def attributes(shown: Drawable, to_unit: tuple[float, ...], opacity: float) -> bytes:
     """Return the packed attributes of an instance that follow its corners in the layouts.
 
-    `to_unit`: matrix from frame px to the quad's unit square, column by column.
+    `to_unit`: matrix from frame px to the quad's unit square, column by column, and the quad's fold.
     """
     color, own = _CLEAR, WHOLE
     if isinstance(shown, Shape):

@@ -133,15 +133,16 @@ class Chance:
         return Region(left, top, int(self.rng.integers(1, 2 * width + 2)), int(self.rng.integers(1, 2 * height + 2)))
 
     def to_unit(self, region: Region, *, is_projective: bool) -> tuple[float, ...]:
-        """Return a matrix from frame px to a quad: usual ones, and those with extreme numbers."""
+        """Return a matrix from frame px to a quad, and its fold: usual ones, and those with extreme numbers."""
+        fold = [self.number(0.01) if self.flag() else 0.0 for _ in range(3)]
         if self.flag():
             size = max(region.width, region.height)
             found = [self.number(1 / size) for _ in range(4)]
             if self.flag():
                 found[1] = found[2] = 0.0  # upright
             far = [self.number(1 / size), self.number(1 / size)] if is_projective else [0.0, 0.0]
-            return found[0], found[1], far[0], found[2], found[3], far[1], self.number(), self.number(), 1.0
-        return tuple(self.number() for _ in range(9))
+            return found[0], found[1], far[0], found[2], found[3], far[1], self.number(), self.number(), 1.0, *fold
+        return (*(self.number() for _ in range(9)), *fold)
 
 
 def _composites(kernels: Kernels, chance: Chance) -> None:

@@ -67,7 +67,7 @@ def composited(
     variant, content = Variant(kind, 4, is_projective, grading=steps), Content(crop, texels=texels, extents=extents)
     to_unit = matrix.inverse(quad)
     assert to_unit is not None
-    op = content_op(variant, FRAME, content, matrix.columns(to_unit), opacity, None, grade)
+    op = content_op(variant, FRAME, content, matrix.folded_columns(quad, to_unit), opacity, None, grade)
     noise = np.random.default_rng(3).random((FRAME.height, FRAME.width, 4)).astype(np.float16).view(np.uint16)
     found = np.zeros_like(noise)
     kernels.composite_linear(Backdrop(halves=noise, at=FRAME[:2]), DrawOps([op]), found, FRAME, 1)
