@@ -9,6 +9,7 @@ from typing import Any
 from gpu_renderer import effects
 from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES
 from gpu_renderer.effects.parameters import Kind
+from tests.gpu_renderer.random_features import add_features
 
 Record = dict[str, Any]
 SECONDS, FPS = 0.6, 10
@@ -99,6 +100,7 @@ class RandomDocument:
             if in_space and self.maybe(0.6):
                 props |= {"z": pick.uniform(-100, 200), "rotationX": pick.uniform(-70, 70), "rotationY": pick.uniform(-70, 70)}  # fmt: skip
                 props |= {"acceptsLights": self.maybe(0.3), "extrusionDepth": pick.choice([0, 0, 0, 20])}
+            add_features(pick, self._color, kind, props, fx, more[-1]["props"] if kind == "text" else None)
         elif kind == "comp":
             fx["__compRef"] = f"comp{len(self.comps)}"
             self._composition(fx["__compRef"], depth + 1)
@@ -161,8 +163,16 @@ class RandomDocument:
         side, x, y = self.random.uniform(5, 40), self.random.uniform(-20, 20), self.random.uniform(-20, 20)
         corners = [(x - side, y - side), (x + side, y - 0.7 * side), (x + side, y + side), (x - side, y + side)]
         points = [{"x": px, "y": py, "inX": px, "inY": py, "outX": px, "outY": py} for px, py in corners]
-        mode = self.random.choice(["add", "subtract", "intersect", "none"])
-        return {"id": "mask", "mode": mode, "closed": True, "points": points, "feather": self.random.choice([0, 12])}
+        mode = self.random.choice(["add", "subtract", "intersect", "none", "lighten", "darken", "difference"])
+        more = {"expansion": self.random.choice([0, 0, 0, -3, 5]), "inverted": self.maybe(0.15)}
+        return {
+            "id": "mask",
+            "mode": mode,
+            "closed": True,
+            "points": points,
+            "feather": self.random.choice([0, 12]),
+            **more,
+        }
 
     def effect(self, node: str, index: int) -> Record:
         every = [kind.id for kind in effects.every_effect()]

@@ -18,7 +18,9 @@ from hypothesis import strategies as st
 
 from gpu_renderer import effects
 from gpu_renderer.commands.options import FONTS
-from gpu_renderer.session import Output, RenderSession
+from gpu_renderer.content.text.folders import FontFolders
+from gpu_renderer.frame.renderer import Optimisations
+from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.documents import document, layer
 from tests.gpu_renderer.random_documents import RandomDocument
@@ -34,6 +36,8 @@ MOVED = ("blur", "drop-shadow", "glow", "stroke", "fill", "brightness", "levels"
          "linear-wipe", "add-grain", "vegas", "bevel", "sharpen", "tint", "median", "roughen-edges", "wave-warp", "keylight")  # fmt: skip
 """Effects whose result depends on the layer and not on its place in the frame."""
 LEVELS_MAX = 2
+LEVELS_BETWEEN_BACKENDS, SHARE_MAX = 8, 0.005
+"""The golden tolerance: at most this share of the pixels may be further apart."""
 TIMED = {"echo", "wide-time", "force-motion-blur", "posterize-time"}
 
 
@@ -206,6 +210,18 @@ def one_layer(seed: int, stack: list[Record], right: int = 0) -> Record:
     record = document(node, size=(420, 160))
     record["comps"]["comp_root"]["background"] = "#8c96a0"  # bright colour: the end of a glow is less than a level
     return record
+
+
+@EXAMPLES
+def test_both_backends_draw_the_same_picture(session: RenderSession, examples: int) -> None:
+    by_opengl = SessionOptions(fonts=FontFolders(FONTS), drawing=Optimisations(native_kernels=False))
+    with RenderSession(by_opengl) as other:
+
+        @holds_for(examples, seed=SEEDS, frame=FRAMES)
+        def check(seed: int, frame: int) -> None:
+            record = RandomDocument(seed).made()
+            apart = np.abs(still(session, record, frame).astype(int) - still(other, record, frame)).max(axis=2)
+            assert (apart > LEVELS_BETWEEN_BACKENDS).mean() <= SHARE_MAX
 
 
 @EXAMPLES
