@@ -111,7 +111,8 @@ class Stroke(Effect):
         return min(STROKE_MAX_PX, max(1.0, values.number("width"))) * scene.length_scale
 
     def draw(self, chain: EffectChain, values: EffectValues) -> None:
-        margin = math.ceil(self.margin_px(values, chain.scene))
+        # offsets in world px, of which a narrow plane has thousands of texels, read no spans
+        margin = math.ceil(min(STROKE_MAX_PX, self.margin_px(values, chain.scene)))
         x, y, width, height = chain.target.region
         spans = chain.painter.applied(
             "effects/stroke_spans.frag",

@@ -307,6 +307,14 @@ def test_the_outline_of_a_plane_keeps_its_width_while_the_plane_grows(painter: P
     kept.release()
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-5, 1e-3])
+def test_a_plane_that_grows_from_nothing_has_an_outline_that_can_be_drawn(painter: Painter, size: float) -> None:
+    outline = EffectSnapshot("o", "stroke", (("width", 6.0),))
+    narrow = Transform3D((size, 0, 0, 160, 0, 1, 0, 100, 0, 0, 1, 0, 0, 0, 0, 1), 0, 0, Transform2D(160, 100))
+    card = rect("#80ff80", 0, 0, 80, 50, id="card", transform=narrow, effects=(outline,))
+    assert not drawn(painter, snapshot(card, width=320, height=200, background="#000000"))[:, :150, :3].any()
+
+
 @pytest.mark.parametrize(
     "effect", [("glow", (("radius", 2.0), ("intensity", 0.0))), ("drop-shadow", (("opacity", 0.0),))]
 )
