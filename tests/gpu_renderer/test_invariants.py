@@ -98,14 +98,19 @@ def test_a_group_of_one_equals_its_layer(session: RenderSession, examples: int) 
 
 
 def is_flat(node: Record) -> bool:
-    """Return True for a shape or text outside 3D space, without a matte, and constant over its frame.
+    """Return True for a shape or text outside 3D space, without a matte and clones, and constant over its frame.
 
     Only direct children of a composition have a bar in its timeline, which aligns their times with whole frames.
     """
     transform, fx = props(node, "Transform"), props(node, "fx")
     is_drawn = transform.get("__kind") in ("shape", "text") and not fx.get("isAdjustment")
     is_timed = fx.get("motionBlur") or {effect["type"] for effect in fx.get("effects", [])} & TIMED
-    return bool(is_drawn and not is_timed and not TRANSFORMS_IN_SPACE & transform.keys() and "matte" not in fx)
+    return bool(
+        is_drawn
+        and not is_timed
+        and not TRANSFORMS_IN_SPACE & transform.keys()
+        and not {"matte", "__cloner"} & fx.keys()
+    )
 
 
 def group_of_one(record: Record, name: str) -> None:
