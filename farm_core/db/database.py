@@ -41,6 +41,7 @@ _VICTIM_STATES: Final = frozenset({"40P01", "40001"})
 _VICTIM_PAUSE_SECONDS: Final = 0.05
 _CANCELLED_STATE: Final = "57014"
 _READ_ONLY_STATE: Final = "25006"
+_LOCK_TIMEOUT_STATE: Final = "55P03"
 
 
 class Database:

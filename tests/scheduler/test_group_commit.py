@@ -52,6 +52,15 @@ def test_a_store_that_is_away_is_no_refusal() -> None:
         asyncio.run(write_together(store.write, [2, 3, 4]))
 
 
+async def test_an_item_waits_for_others_if_it_is_told_to() -> None:
+    store = Store()
+    commit = GroupCommit(store.write, lambda items: 0.05 if items < 2 else 0.0)
+    first = asyncio.create_task(commit.add(2))
+    await asyncio.sleep(0)
+    await asyncio.gather(first, commit.add(4))
+    assert store.writes == [[2, 4]]
+
+
 async def test_items_added_during_a_write_are_written_together_next() -> None:
     store = Store()
     commit = GroupCommit(store.write)
