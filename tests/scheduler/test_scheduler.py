@@ -169,7 +169,7 @@ async def test_a_result_that_postgres_cannot_take_is_kept_and_no_segment_is_draw
 ) -> None:
     async with farm(database_url, tmp_path) as under_test:
         with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute(FAULTS.format(times=2, state="53100").replace("ON tasks", "ON segments"))
+            connection.execute(FAULTS.format(times=2, states="53100").replace("ON tasks", "ON segments"))
         job = await under_test.ended(await under_test.create(seconds=1))
         assert [(task.status, task.attempt) for task in await under_test.tasks(job.id)] == [("done", 1)] * 2
         assert [type(one) for work in under_test.works for one in work.done].count(SegmentAssignment) == 1
