@@ -73,7 +73,7 @@ def _work(painter: Painter, effect: Effect) -> Callable[[], None]:
 def _baked(painter: Painter, entry: EffectSnapshot) -> None:
     layer = LayerSnapshot("l", "l", ShapeSource("rect", WIDTH, HEIGHT, ()), Transform2D(0, 0), effects=(entry,))
     raster = Raster(_PICTURE, WIDTH, HEIGHT)
-    painter.pool.give_back(bake(painter, raster, layer, lambda *_: _PICTURE[..., 3]).target)
+    painter.pool.give_back(bake(painter, raster, layer, lambda *_: _PICTURE[..., 3]))
 
 
 def _chained(painter: Painter, entry: EffectSnapshot) -> None:

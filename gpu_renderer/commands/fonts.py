@@ -1,7 +1,7 @@
 """Fetch the fonts that documents name into the farm's own folder, pinned by version and hash.
 
-Without arguments everything: the fonts of the editor's render worker, scripts and emoji, Chinese, Japanese and Korean,
-and the families that the editor offers. What is there already is left alone, so this also works offline afterwards.
+Without arguments, the command fetches everything: the fonts of the editor's render worker, scripts and emoji, Chinese,
+Japanese and Korean, and the families that the editor offers. It keeps fonts that are installed, so it also works offline later.
 """
 
 from __future__ import annotations

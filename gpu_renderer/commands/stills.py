@@ -1,8 +1,8 @@
 """Render many single frames in one process and one GL context.
 
 Each line of CASES is a JSON object: {"document": PATH, "frame": N, "output": PATH.png, "width"?, "height"?, "fps"?, "comp"?,
-"inputs"?: {ID: VALUE}, "media"?: DIR}. One JSON object a line comes back: {"output", "ms", "warnings"} or {"output", "error"}.
-A case that fails does not stop the others; the exit status is then 1.
+"inputs"?: {ID: VALUE}, "media"?: DIR}. The command prints a JSON object for each case: {"output", "ms", "warnings"} or
+{"output", "error"}. A case that fails does not stop the others; the exit status is then 1.
 """
 
 from __future__ import annotations

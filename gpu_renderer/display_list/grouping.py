@@ -16,9 +16,7 @@ from motion.snapshot import Transform3D
 def depth_grouped(steps: Iterable[Step | None]) -> Iterator[Step]:
     """Return the steps with neighbouring planes grouped. A single plane needs no group.
 
-    None ends a group and draws nothing.
-
-    Faces of a body without perspective have equal distances in their group. Each sample of a pixel shows the last face
+    None ends a group and draws nothing. Faces of a body without perspective have equal distances in their group. Each sample of a pixel shows the last face
     that covers it, so that walls touch without gaps (compositing.md 9).
     """
     for in_space, run in groupby(steps, _in_space):
@@ -41,7 +39,7 @@ def _in_space(step: Step | None) -> Literal["depth", "order"] | None:
 
 
 def made_exact(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return a list's steps. Those below the last amplifying step, and in groups with effects, are in full precision.
+    """Return a list's steps. Steps below the last amplifying step, and in groups with effects, are in full precision.
 
     Advanced blends and luma mattes round the pixels below or behind them to 8 bits of linear light, and adjustment
     layers and effects of a group grade them. An error of a quarter of a level then becomes several levels in dark

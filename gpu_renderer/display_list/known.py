@@ -1,4 +1,4 @@
-"""What the last frame made of layers that stand still, found by identity.
+"""Cache of the steps and operations of layers that do not change, found by the identity of their objects.
 
 A layer that does not change is the same object in every snapshot (`motion.evaluate`). Its step and its operation are the same
 objects too, so that comparing them takes no time.

@@ -10,7 +10,7 @@ This package imports the effect modules, so that their code is registered before
 """
 
 from gpu_renderer.effects import blur, drawn, grading, light, lookup, noise, particles, stylise, tones, warp, windows
-from gpu_renderer.effects.bake import Baked, bake
+from gpu_renderer.effects.bake import bake
 from gpu_renderer.effects.chain import (
     buffer_chain,
     chain,
@@ -42,7 +42,7 @@ from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, Route, resolve
 
 __all__ = [
-    "DEFOCUS_ID", "Baked", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
+    "DEFOCUS_ID", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
     "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "chain_in_place", "color_stage",
     "container_padding_px", "drawn", "every_effect", "find", "flattened", "grading", "halvings_before", "has_chain", "is_movable_glow",
     "is_pointwise_stack", "is_resampled", "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box",

@@ -1,10 +1,11 @@
 """Baking: run the mask, fill opacity and raster effects of a layer over its canvas, in order (format/effects.md 4).
 
-if needs_baking(layer):
-    plan = baking(layer, output_scale, width, height)
-    raster = contents.raster(layer.source, plan.scale, plan.padding_px)
-    baked = bake(painter, raster, layer, contents.mask)
-    ... draw baked.target as the layer's texture, then buffer_chain(..., after_baking=True) ...
+    if needs_baking(layer):
+        plan = baking(layer, output_scale, width, height)
+        raster = contents.raster(layer.source, plan.scale, plan.bleed_px)
+        target = bake(painter, raster, layer, contents.mask, scale_max=plan.scale, mask_scale=plan.mask_scale)
+
+The target is then drawn as the layer's texture, and the effects that only exist on the GPU run after it.
 """
 
 from __future__ import annotations
@@ -50,20 +51,6 @@ PICTURES = (ImageSource, SvgSource, VideoSource)
 """Sources that have a size of their own."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Baked:
-    """A baked layer.
-
-    `target`: 8-bit sRGB-encoded premultiplied, row 0 on top. It covers the layer box of width x height layer px, grown
-    by `padding` on every side. The caller of `bake` owns the target.
-    """
-
-    target: Target
-    width: float
-    height: float
-    padding: float
-
-
 def bake(
     painter: Painter,
     raster: Raster,
@@ -73,15 +60,14 @@ def bake(
     *,
     scale_max: float = math.inf,
     mask_scale: float | None = None,
-) -> Baked:
+) -> Target:
     """Run the mask, fill opacity and every effect with a raster form over the content's pixels, in stack order.
 
-    `raster`: the unmasked content, made as `baking` says. It is reduced if it has more than `scale_max` px per layer
-    px.
-    `mask_scale`: see `Baking`.
-    `counter_faces`: returns the faces of counters, if there are any.
+    Return 8-bit premultiplied sRGB over the raster's box and padding. The caller owns the target.
 
-    The chain runs the effects that only exist on the GPU.
+    `raster`: the unmasked content, made as `baking` says. It is reduced if it has more than `scale_max` px per layer px.
+    `counter_faces`: returns the faces in which counters are drawn. Without it they are not drawn.
+    `mask_scale`: see `Baking`.
     """
     canvas = Canvas.of(painter, raster, scale_max)
     canvas.counter_faces, canvas.is_picture = counter_faces, isinstance(layer.source, PICTURES)
@@ -97,7 +83,7 @@ def bake(
     for step, following in pairwise((*_steps(layer, canvas.scale), None)):
         assert step is not None
         _run(canvas, step, following, painted)
-    return Baked(canvas.close(), raster.width, raster.height, raster.padding)
+    return canvas.close()
 
 
 def _is_plain(layer: LayerSnapshot) -> bool:

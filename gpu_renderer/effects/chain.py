@@ -126,7 +126,7 @@ def spread_px(
 
 
 def halvings_before(effects: Iterable[EffectSnapshot], scene: EffectScene, *, after_baking: bool) -> int:
-    """Return how often the size of the layer's buffer can be halved before `buffer_chain`, because its first pass halves it anyway."""
+    """Return how often the layer's buffer can be halved before `buffer_chain`, whose first pass halves it anyway."""
     passes = _passes(effects, after_baking)
     return passes[0][0].halvings_before(passes[0][1], scene) if passes else 0
 

@@ -31,10 +31,7 @@ def can_convolve(source: Target, format: Format, into: Target | None) -> bool:
     Half floats can become half floats, their alpha, or floats. Alpha stays alpha.
     """
     stored = {format} if into is None else {format, into.format}
-    return (source.format == "f2" and stored in ({"f2"}, {"a2"}, {"f2", "f4"})) or (source.format, stored) == (
-        "a2",
-        {"a2"},
-    )
+    return stored in {"f2": ({"f2"}, {"a2"}, {"f2", "f4"}), "a2": ({"a2"},)}.get(source.format, ())
 
 
 def convolved_natively(
@@ -47,7 +44,10 @@ def convolved_natively(
     *,
     clear_outside: bool,
 ) -> None:
-    """Write the source, with the bytes of `effects/convolve.frag`, convolved along x by the first kernel and then along y by the second, to a region of a target."""
+    """Write a region of the source, convolved along x and then along y, to a target: the bytes of `effects/convolve.frag`.
+
+    `axes`: the kernel along x, and the kernel along y.
+    """
     found = native.convolved(
         _texels(painter, source, is_alpha=into.format == "a2"),
         region._replace(x=region.x - source.region.x, y=region.y - source.region.y),

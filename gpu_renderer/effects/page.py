@@ -104,7 +104,7 @@ def picture(painter: Painter, effect: Effect) -> npt.NDArray[np.uint8]:
     raster = Raster(subject(), WIDTH, HEIGHT)
     own = () if effect.route is Route.GPU_ONLY else (entry,)
     layer = LayerSnapshot("l", "l", ShapeSource("rect", WIDTH, HEIGHT, ()), Transform2D(0, 0), effects=own)
-    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], _counter_faces).target, 1.0)
+    canvas = Canvas(painter, bake(painter, raster, layer, lambda *_: raster.pixels[..., 3], _counter_faces), 1.0)
     if effect.route is Route.GPU_ONLY:
         _chained(canvas, entry)
     pixels = canvas.straight_pixels().copy()

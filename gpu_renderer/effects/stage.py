@@ -92,7 +92,7 @@ class ColorStage:
 
 
 def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
-    """Return the matrix and table effects of a stack, merged in order, or None without any."""
+    """Return the matrix and table effects of a stack, merged in order, or None if it has none."""
     affine, table, found = IDENTITY, None, False
     for entry in effects:
         match find(entry.type):

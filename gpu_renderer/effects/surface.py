@@ -32,7 +32,6 @@ def uniforms_of(shader: str, defines: Defines = ()) -> frozenset[str]:
 def is_pointwise(shader: str) -> bool:
     """Return True if a pass of the GPU route computes each pixel from the same pixel alone, so that it can run in place.
 
-
     A shader that reads other pixels has to include around.glsl, or it does not compile.
     """
     return shaders.text("include/around.glsl") not in shaders.source(shader)

@@ -30,7 +30,7 @@ from shaders.joining import Joined
 FULLSCREEN = "fullscreen.vert"
 """Vertex shader of the whole target."""
 WHOLE_COPY_GAIN = 1.6
-"""How much faster a software rasteriser copies a pixel of a whole target than a pixel of a part."""
+"""Factor by which a software rasteriser copies a pixel of a whole target faster than a pixel of a part."""
 BAND_BYTES = 1 << 18
 """Size of the bands in which parts are copied.
 

@@ -21,6 +21,10 @@ FLOATS, CUT, PACKED = 0, 1, 2
 """STORE of include/stored.glsl: floats unchanged; half floats truncated towards zero; half floats as the driver packs them."""
 _SIDE = 128
 """Side of the square of probed pixels, four numbers a pixel."""
+_SPECIAL = (
+    0.0, -0.0, 1.0, np.inf, -np.inf, np.nan, 65504.0, 65519.0, 65520.0, 65536.0, 2.0**-14, 2.0**-24, 2.0**-25,
+)  # fmt: skip
+"""Special values, the largest half floats and the floats just above them, and the smallest half floats."""
 
 
 class Passes(Protocol):
@@ -74,20 +78,5 @@ def _numbers() -> npt.NDArray[np.float32]:
     ties = bits[: count // 4]
     ties &= np.uint32(0xFFFFF000)  # numbers halfway between two half floats, and half floats themselves
     found = bits.view(np.float32)
-    special = (
-        0.0,
-        -0.0,
-        1.0,
-        np.inf,
-        -np.inf,
-        np.nan,
-        65504.0,
-        65519.0,
-        65520.0,
-        65536.0,
-        2.0**-14,
-        2.0**-24,
-        2.0**-25,
-    )
-    found[: len(special)] = special
+    found[: len(_SPECIAL)] = _SPECIAL
     return found

@@ -33,8 +33,8 @@ def baked_pixels(painter: Painter, pixels: Pixels, effect: str, **stored: Parame
     entry = EffectSnapshot("fx", effect, tuple(stored.items()))
     layer = LayerSnapshot("l", "l", source, Transform2D(0, 0), effects=(entry,))
     baked = bake(painter, Raster(pixels, columns, rows), layer, lambda *_: np.zeros((1, 1), np.uint8), counter_faces)
-    found = Canvas(painter, baked.target, 1.0).pixels().copy()
-    painter.pool.give_back(baked.target)
+    found = Canvas(painter, baked, 1.0).pixels().copy()
+    painter.pool.give_back(baked)
     assert painter.pool.acquired_count == 0
     return found
 

@@ -108,8 +108,6 @@ def plain_backdrop(painter: Painter, display_list: DisplayList) -> Backdrop:
 
 def first_of(display_list: DisplayList, count: int) -> DisplayList:
     """Return the list's first operations."""
-    return (
-        display_list
-        if count == len(display_list.operations)
-        else replace(display_list, operations=display_list.operations[:count])
-    )
+    if count == len(display_list.operations):
+        return display_list
+    return replace(display_list, operations=display_list.operations[:count])

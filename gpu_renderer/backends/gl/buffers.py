@@ -232,7 +232,7 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         target = effects.bake(
             self._painter, pixels.raster, pixels.layer, rasters.mask, rasters.counter_faces,
             scale_max=pixels.scale, mask_scale=pixels.mask_scale,
-        ).target  # fmt: skip
+        )  # fmt: skip
         if pixels.is_coverage:  # one channel is cheaper to filter than four
             canvas, target = target, self._painter.applied("effects/alpha.frag", target, format="a1")
             self._painter.pool.give_back(canvas)

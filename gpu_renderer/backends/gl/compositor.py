@@ -166,10 +166,8 @@ class GlCompositor:
             rects = rects if video.is_own_size and is_small else (region,)
         if rects:
             linear = self._scene_buffer.fitted(region, linear_format(display_list))
-            pending, color = (
-                self._scene_buffer.draw(display_list, linear, rects, stable_count),
-                display_list.scene.color,
-            )
+            pending = self._scene_buffer.draw(display_list, linear, rects, stable_count)
+            color = display_list.scene.color
             is_opaque, keeps_alpha = routing.is_opaque(display_list, region), self._keeps_alpha
             blit(
                 self._painter, linear, self._frame, color, rects,

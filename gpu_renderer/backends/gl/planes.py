@@ -238,10 +238,7 @@ def flattened(
     lengths = _length_scales(step, scene, width * across, height * down)
     scale_x, scale_y = lengths[0] * across, lengths[1] * down
     buffer = Region(0, 0, *(max(1, math.ceil(side - 1e-6)) for side in (width * scale_x, height * scale_y)))
-    own_width, own_height = (
-        padded[0] * scale_x,
-        padded[1] * scale_y,
-    )  # size of the quad as in the frame (effects.md 3.5)
+    own_width, own_height = padded[0] * scale_x, padded[1] * scale_y  # of the quad as in the frame (effects.md 3.5)
     own = Box((buffer.width - own_width) / 2, (buffer.height - own_height) / 2, own_width, own_height)
     place = EffectScene(
         buffer, own, shown.width, shown.height, output_scale=min(lengths), still_scale=scene.still_scale,

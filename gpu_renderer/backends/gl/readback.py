@@ -111,10 +111,8 @@ class ReadbackRing:
             slot.planes.convert(frame, slot.stale.rects())
             slot.stale = self._nothing
             stale, texels = self._stale.get(id(into), self._whole.bounds), slot.planes.region
-            top, bottom = (
-                stale.y // 2,
-                -(-stale.bottom // 2),
-            )  # whole rows around the stale rectangles of the encoder's frame
+            # whole rows around the stale rectangles of the encoder's frame
+            top, bottom = stale.y // 2, -(-stale.bottom // 2)
             rects: Rects = (Region(0, top, texels.width, bottom - top).intersection(texels),)
         else:
             passthrough.copy_samples(into, self._layout)

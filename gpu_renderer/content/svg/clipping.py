@@ -36,7 +36,6 @@ def clip_outline(scene: SvgScene, clip: Element, state: ElementState, bounds: sk
 def basic_shape(text: str, box_of: Callable[[str], skia.Rect], em: float) -> skia.Path | None:
     """Return the outline of a CSS shape (circle, ellipse, inset, rect, xywh, polygon, path) or box, or None for other text.
 
-
     `box_of`: returns the box of a CSS keyword, the border box without one. `em`: font size.
     """
     match = _CLIP.match(text)

@@ -19,7 +19,7 @@ _OPERATORS: Final = {
     "intersect": skia.BlendMode.kSrcIn,
     "exclude": skia.BlendMode.kXor,
 }
-"""How a mask layer is composited with those below it, by CSS keyword (CSS Masking 1, 7.9)."""
+"""Blend mode of a mask layer over the layers below it, by CSS keyword (CSS Masking 1, 7.9)."""
 
 
 class Mask(NamedTuple):

@@ -80,7 +80,7 @@ class _Server:
     """A gradient or pattern for a box. Attributes that it does not state come from the elements that it links to."""
 
     def __init__(self, scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect) -> None:
-        self._scene, self._frame, self._bounds = scene, state, bounds
+        self._scene, self._state, self._bounds = scene, state, bounds
         self._kind = name_of(element)
         self._chain: list[Element] = []
         while element is not None and len(self._chain) < _CHAIN_MAX:
@@ -92,7 +92,7 @@ class _Server:
         if self._kind in ("linearGradient", "radialGradient"):
             return self._gradient()
         if self._kind == "pattern":
-            return self._pattern() if self._frame.depth <= _CHAIN_MAX else None
+            return self._pattern() if self._state.depth <= _CHAIN_MAX else None
         self._scene.warn(f"A paint server <{self._kind}> of an SVG document is not drawn.")
         return None
 
@@ -101,7 +101,7 @@ class _Server:
         colors, offsets = self._stops()
         if not colors or not (in_user_space or (self._bounds.width() > 0 and self._bounds.height() > 0)):
             return None
-        box = self._frame.viewport if in_user_space else UNIT
+        box = self._state.viewport if in_user_space else UNIT
         matrix = self._transform("gradientTransform")
         matrix = matrix if in_user_space else skia.Matrix.Concat(box_matrix(self._bounds), matrix)
         spread = _SPREADS.get(self._attribute("spreadMethod") or "pad", skia.TileMode.kClamp)
@@ -155,7 +155,7 @@ class _Server:
             canvas.concat(fitted(holder, tile.width(), tile.height()))
         elif self._attribute("patternContentUnits") == "objectBoundingBox":
             canvas.scale(self._bounds.width(), self._bounds.height())
-        self._scene.draw_children(holder, canvas, self._frame.inside(self._scene.cascade.in_place(holder)))
+        self._scene.draw_children(holder, canvas, self._state.inside(self._scene.cascade.in_place(holder)))
         matrix = self._transform("patternTransform")
         matrix.preTranslate(tile.x(), tile.y())
         repeat = skia.TileMode.kRepeat
@@ -163,7 +163,7 @@ class _Server:
 
     def _tile(self) -> skia.Rect:
         in_box = (self._attribute("patternUnits") or "objectBoundingBox") == "objectBoundingBox"
-        reference = UNIT if in_box else self._frame.viewport
+        reference = UNIT if in_box else self._state.viewport
         x, width = (self._length(name, reference.width) for name in ("x", "width"))
         y, height = (self._length(name, reference.height) for name in ("y", "height"))
         tile = skia.Rect.MakeXYWH(x, y, max(0.0, width), max(0.0, height))
@@ -178,7 +178,7 @@ class _Server:
             style = self._scene.cascade.in_place(link)
             if (stated := style.get("transform", "none")) != "none":
                 is_by_css = stated != (link.get(attribute) or "").strip()
-                return placement(style, self._frame.viewport, lambda: self._bounds) if is_by_css else transform(stated)
+                return placement(style, self._state.viewport, lambda: self._bounds) if is_by_css else transform(stated)
         return skia.Matrix()
 
     def _attribute(self, name: str) -> str | None:

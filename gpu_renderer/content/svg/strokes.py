@@ -168,10 +168,8 @@ def _draw_marker(
     scene: SvgScene, marker: Element, vertex: Vertex, canvas: skia.Canvas, state: ElementState, *, is_start: bool
 ) -> None:
     view = state.viewport
-    width, height = (
-        length(marker.get("markerWidth"), view.width, 3.0),
-        length(marker.get("markerHeight"), view.height, 3.0),
-    )
+    width = length(marker.get("markerWidth"), view.width, 3.0)
+    height = length(marker.get("markerHeight"), view.height, 3.0)
     in_strokes = (marker.get("markerUnits") or "strokeWidth") == "strokeWidth"
     scale = _stroke_width(state.style, state.viewport) if in_strokes else 1.0
     inner, box = fitted(marker, width, height), view_box(marker)

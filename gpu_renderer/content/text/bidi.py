@@ -30,9 +30,8 @@ def levels(text: str, base: str = "L") -> list[int]:
     kinds = "".join(_CLASSES.get(unicodedata.bidirectional(char), "O") for char in text)
     if base == "L" and not re.search("[RAN]", kinds):
         return [0] * len(text)
-    kinds = re.sub(
-        "(.)M+", lambda run: run[1] * len(run[0]), f"{base}{kinds}{base}"
-    )  # W1, with the base direction on both sides
+    kinds = f"{base}{kinds}{base}"  # the base direction is on both sides
+    kinds = re.sub("(.)M+", lambda run: run[1] * len(run[0]), kinds)  # W1
     kinds = re.sub("A[^LR]*", lambda run: run[0].replace("E", "N"), kinds).replace("A", "R")  # W2 and W3
     kinds = re.sub("(?<=N)C(?=N)", "N", re.sub("(?<=E)[SC](?=E)", "E", kinds))  # W4
     kinds = re.sub("(?<=E)T+|T+(?=E)", lambda run: "E" * len(run[0]), kinds)  # W5

@@ -25,7 +25,6 @@ _EDGES = (
 # fmt: on
 """Code points of Unicode's properties Emoji_Presentation and Emoji_Modifier_Base (17.0), as consecutive [start, end) edges.
 
-
 Chromium also draws hands and people with skin tones as pictures where Unicode presents them as text.
 """
 

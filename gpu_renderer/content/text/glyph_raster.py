@@ -99,9 +99,8 @@ def glyph_masks(
     grey.setStrokeJoin(skia.Paint.kRound_Join)
     for _, group in groupby(glyphs, key=lambda placed: (placed.styled, placed.size)):
         canvas.drawTextBlob(_blob(list(group)), 0, 0, grey)
-    return _table_of_neutral(luminance(color)).take(
-        pixels, mode="clip"
-    )  # all levels are inside the table, and clipping is the fastest mode
+    # All levels are inside the table, and clipping is the fastest mode.
+    return _table_of_neutral(luminance(color)).take(pixels, mode="clip")
 
 
 def _union(a: Pixels, b: Pixels) -> Pixels:

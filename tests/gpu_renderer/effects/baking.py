@@ -48,7 +48,7 @@ def run(
     rows, columns = pixels.shape[:2]
     fields = {"source": ShapeSource("rect", columns, rows, ()), **fields}
     baked = bake(painter, Raster(pixels, columns, rows), layer(*effects, **fields), masking)
-    found = Canvas(painter, baked.target, 1.0).pixels().copy()
-    painter.pool.give_back(baked.target)
+    found = Canvas(painter, baked, 1.0).pixels().copy()
+    painter.pool.give_back(baked)
     assert painter.pool.acquired_count == 0
     return found

@@ -123,8 +123,8 @@ def test_a_picture_keeps_what_the_output_shows_and_video_all_it_has() -> None:
 def test_a_picture_is_reduced_before_its_effects(painter: Painter) -> None:
     source = layer(entry("median"), source=ImageSource("a", 100, 50))
     baked = bake(painter, Raster(opaque(9, 8, 7, rows=200, columns=400), 100, 50), source, no_masks, scale_max=1.5)
-    assert baked.target.size == (150, 75)
-    painter.pool.give_back(baked.target)
+    assert baked.size == (150, 75)
+    painter.pool.give_back(baked)
 
 
 @pytest.mark.gl
