@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from gpu_renderer import effects
-from gpu_renderer.display_list.graph import Draw
+from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.layer_contents import has_passes
 from gpu_renderer.display_list.operations import NOTHING, Adjust, DisplayList, Layer
 from gpu_renderer.display_list.paint import Image, content_quad, placed_quad, quad_of
@@ -15,6 +15,7 @@ from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region, around
 from gpu_renderer.opengl.targets import Target
+from motion.snapshot import AdjustmentSource, LayerSnapshot
 
 MARGIN_SIZES_MAX = 1.5
 BLUR_SIGMAS = 2.5
@@ -102,6 +103,18 @@ def effect_scene(layer: Layer, layer_target: Callable[[str], Target | None] = no
     )  # fmt: skip
 
 
+def adjustment_scene(
+    layer: LayerSnapshot, scene: Scene, layer_target: Callable[[str], Target | None] = no_layer
+) -> EffectScene:
+    """Return the same data for an adjustment layer. Its layer box is one pixel in the frame's corner (effects.md 5)."""
+    source = layer.source
+    assert isinstance(source, AdjustmentSource)
+    return EffectScene(
+        scene.frame, Box(0, 0, 1, 1), source.width, source.height, output_scale=scene.view_scale,
+        still_scale=scene.still_scale, layer_target=layer_target,
+    )  # fmt: skip
+
+
 def _painted(layer: Layer, content: Region, *, without_glow: bool = False) -> Region:
     step, frame = layer.step, layer.scene.frame
     if content.is_empty:
@@ -148,18 +161,17 @@ def upside_down(region: Region, frame: Region) -> Region:
     return Region(region.x, frame.y + frame.bottom - region.bottom, region.width, region.height)
 
 
-def flat_box(step: Draw, *sides: float) -> tuple[float, float]:
-    """Return the box of a 3D layer of the given sides, grown by the space for its effects, layer px (three-d.md 5)."""
-    found = ((effects.find(entry.type), entry) for entry in step.layer.effects if entry.type in _PLANE_MARGINS)
-    margins = [
-        _PLANE_MARGINS[entry.type](effects.resolve(effect, entry)) for effect, entry in found if effect is not None
-    ]
-    spread = max(margins, default=0.0)
-    width, height = (
-        min(max(side + 2 * min(spread / scale, MARGIN_SIZES_MAX * side), 1.0), SIDE_PX_MAX)
-        for side, scale in zip(sides, world_scale(step), strict=True)
-    )
-    return width, height
+def flat_box(step: Draw, width: float, height: float) -> tuple[float, float]:
+    """Return the sides of a 3D layer of width x height px, grown by the space for its effects, layer px (three-d.md 5)."""
+    found = effects.known(entry for entry in step.layer.effects if entry.type in _PLANE_MARGINS)
+    margins = (_PLANE_MARGINS[entry.type](effects.resolve(effect, entry)) for effect, entry in found)
+    spread, (across, down) = max(margins, default=0.0), world_scale(step)
+    return _with_margins(width, spread / across), _with_margins(height, spread / down)
+
+
+def _with_margins(side: float, margin: float) -> float:
+    """Return a side of a box with a margin at both ends, within the limits of a buffer, layer px."""
+    return min(max(side + 2 * min(margin, MARGIN_SIZES_MAX * side), 1.0), SIDE_PX_MAX)
 
 
 def world_scale(step: Draw) -> tuple[float, float]:
@@ -184,8 +196,7 @@ def _list_bounds(display_list: DisplayList) -> Region:
             found = found.union(operation.bounds)
             continue
         layer = operation.step.layer
-        where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, scene.still_scale)
-        spread = effects.spread_px(layer.effects, where)
+        spread = effects.spread_px(layer.effects, adjustment_scene(layer, scene))
         if spread >= max(scene.frame.width, scene.frame.height):
             found = scene.clip
         elif not found.is_empty:

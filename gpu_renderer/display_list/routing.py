@@ -141,8 +141,8 @@ def _without_map(entry: EffectSnapshot) -> EffectSnapshot:
 def without_passes(layer: LayerSnapshot) -> LayerSnapshot:
     """Return the layer as it is drawn as a map: baked, with colour effects, but without passes (compositing.md 2.9)."""
     passes = (Route.GPU_ONLY,) if effects.needs_baking(layer) else (Route.GPU, Route.GPU_ONLY)
-    found = ((effects.find(entry.type), entry) for entry in layer.effects)
-    kept, source = tuple(entry for effect, entry in found if effect and effect.route not in passes), layer.source
+    kept = tuple(entry for effect, entry in effects.known(layer.effects) if effect.route not in passes)
+    source = layer.source
     if isinstance(source, CompositionSource) and any(map(_is_character, source.composition.layers)):
         letters = tuple(map(without_passes, source.composition.layers))
         source = replace(source, composition=replace(source.composition, layers=letters))

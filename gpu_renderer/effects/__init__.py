@@ -36,7 +36,7 @@ from gpu_renderer.effects.raster_route import (
     keeps_color,
     needs_baking,
 )
-from gpu_renderer.effects.registry import Effect, every_effect, find
+from gpu_renderer.effects.registry import Effect, every_effect, find, known
 from gpu_renderer.effects.scene import Box, EffectScene
 from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, Route, resolve
@@ -45,7 +45,7 @@ __all__ = [
     "DEFOCUS_ID", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
     "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "chain_in_place", "color_stage",
     "container_padding_px", "drawn", "every_effect", "find", "flattened", "grading", "halvings_before", "has_chain", "is_movable_glow",
-    "is_pointwise_stack", "is_resampled", "keeps_color", "keeps_opaque", "light", "lookup", "moves_within_box",
+    "is_pointwise_stack", "is_resampled", "keeps_color", "keeps_opaque", "known", "light", "lookup", "moves_within_box",
     "needs_baking", "noise", "only_glow", "particles", "pointwise_passes", "resolve", "shadow_offsets", "spread_px",
     "stylise", "tones", "warp", "windows",
 ]  # fmt: skip

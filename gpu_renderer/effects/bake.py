@@ -27,7 +27,7 @@ from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.effects.blur_weights import canvas_boxes
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.raster_route import DEFOCUS_ID, has_raster_form, is_faded
-from gpu_renderer.effects.registry import Effect, find
+from gpu_renderer.effects.registry import Effect, known
 from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -182,9 +182,8 @@ def _baked_effects(layer: LayerSnapshot, scale: float) -> Iterator[_Step]:
 
     The path that limits an effect is painted on its own in mode add. An unknown path id limits nothing.
     """
-    for entry in layer.effects:
-        effect = find(entry.type)
-        if effect is not None and has_raster_form(effect):
+    for effect, entry in known(layer.effects):
+        if has_raster_form(effect):
             path = next((path for path in layer.masks if path.id == entry.mask_id), None)
             yield _Step(effect, resolve(effect, entry).scaled(scale), path and dataclasses.replace(path, mode="add"))
 

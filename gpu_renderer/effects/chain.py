@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from gpu_renderer.effects.layer_buffer import MOVABLE_FROM_SIGMA, LayerBuffer, flattened
 from gpu_renderer.effects.passes import EffectChain, PointwisePass, RecordedPasses
-from gpu_renderer.effects.registry import Effect, find
+from gpu_renderer.effects.registry import Effect, known
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.values import EffectValues, Route, resolve
 from gpu_renderer.geometry.region import Rects, Region
@@ -182,10 +182,9 @@ def has_chain(effects: Iterable[EffectSnapshot], *, after_baking: bool = False) 
 
 def _passes(effects: Iterable[EffectSnapshot], after_baking: bool) -> Sequence[tuple[Effect, EffectValues]]:
     """Return the passes of a stack in order, each with its values."""
-    found = ((find(entry.type), entry) for entry in effects)
     passes = [
         (effect, resolve(effect, entry))
-        for effect, entry in found
-        if effect is not None and (effect.route is Route.GPU_ONLY if after_baking else effect.route.is_spatial)
+        for effect, entry in known(effects)
+        if (effect.route is Route.GPU_ONLY if after_baking else effect.route.is_spatial)
     ]
     return [(effect, values) for effect, values in passes if not effect.is_idle(values)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_renderer.content.raster import padding_for, raster_tier
-from gpu_renderer.effects.registry import Effect, find
+from gpu_renderer.effects.registry import Effect, known
 from gpu_renderer.effects.values import Route, resolve
 from motion.snapshot import (
     AdjustmentSource,
@@ -82,8 +82,7 @@ def container_padding_px(layer: LayerSnapshot) -> float:
 
 def keeps_color(layer: LayerSnapshot) -> bool:
     """Return True if content of one colour has the same colour after baking, so that only its alpha is stored."""
-    found = (find(entry.type) for entry in layer.effects)
-    return all(effect is None or not has_raster_form(effect) or effect.keeps_color for effect in found)
+    return all(effect.keeps_color or not has_raster_form(effect) for effect, _ in known(layer.effects))
 
 
 def has_raster_form(effect: Effect) -> bool:
@@ -112,14 +111,11 @@ def baking(layer: LayerSnapshot, output_scale: float, width: float, height: floa
 
 def _needs_canvas(effects: Sequence[EffectSnapshot]) -> bool:
     """Return True if an effect has only a raster form, or if a mask limits it."""
-    found = ((entry, find(entry.type)) for entry in effects)
-    return any(entry.mask_id or (effect is not None and effect.route is Route.RASTER) for entry, effect in found)
+    is_limited = any(entry.mask_id for entry in effects)
+    return is_limited or any(effect.route is Route.RASTER for effect, _ in known(effects))
 
 
 def _bleed_px(effects: Sequence[EffectSnapshot]) -> float:
     """Return the distance that effects draw outside the layer's box, layer px, at most PADDING_EFFECTS_MAX_PX."""
-    found = ((find(entry.type), entry) for entry in effects)
-    largest = max(
-        (effect.padding_px(resolve(effect, entry)) for effect, entry in found if effect is not None), default=0.0
-    )
+    largest = max((effect.padding_px(resolve(effect, entry)) for effect, entry in known(effects)), default=0.0)
     return min(PADDING_EFFECTS_MAX_PX, max(0.0, largest))

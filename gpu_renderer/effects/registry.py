@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import starmap
 from pathlib import Path
@@ -41,6 +41,7 @@ from gpu_renderer.effects.parameters import Parameter
 from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.effects.surface import is_pointwise
 from gpu_renderer.effects.values import Condition, Declaration, EffectValues, Route, Tier
+from motion.snapshot import EffectSnapshot
 
 if TYPE_CHECKING:
     from gpu_renderer.effects.canvas import Canvas
@@ -121,6 +122,13 @@ def effect(effect_id: str) -> Callable[[E], E]:
 def find(effect_id: str) -> Effect | None:
     """Return the effect of an id, or None for an id that the format does not have (plugins, newer versions)."""
     return _catalog().get(effect_id)
+
+
+def known(stack: Iterable[EffectSnapshot]) -> Iterator[tuple[Effect, EffectSnapshot]]:
+    """Yield the entries of a stack whose effects the format has, each after its effect."""
+    for entry in stack:
+        if (effect := find(entry.type)) is not None:
+            yield effect, entry
 
 
 def every_effect() -> tuple[Effect, ...]:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.targets import Target
-from motion.snapshot import AdjustmentSource, LayerSnapshot
 
 CELL_MARGIN = 1
 """Number of extra cells on every side: in the shader's single precision a pixel on a border can belong to the next cell."""
@@ -88,23 +87,6 @@ class EffectScene:
     def sides(self) -> tuple[float, float]:
         """Width and height of the layer, layer px, at least 1."""
         return max(1.0, self.layer_width), max(1.0, self.layer_height)
-
-    @classmethod
-    def adjustment(
-        cls,
-        frame: Region,
-        layer: LayerSnapshot,
-        output_scale: float,
-        still_scale: float,
-        layer_target: Callable[[str], Target | None] = no_layer,
-    ) -> EffectScene:
-        """Return the scene of an adjustment layer. Its layer box is one pixel in the frame's corner (effects.md 5)."""
-        source, corner = layer.source, Box(0, 0, 1, 1)
-        assert isinstance(source, AdjustmentSource)
-        return cls(
-            frame, corner, source.width, source.height, output_scale=output_scale, still_scale=still_scale,
-            layer_target=layer_target,
-        )  # fmt: skip
 
 
 class Bounds(NamedTuple):

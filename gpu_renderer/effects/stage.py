@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects.registry import Effect, find
+from gpu_renderer.effects.registry import Effect, known
 from gpu_renderer.effects.values import EffectValues, resolve
 from gpu_renderer.opengl.programs import UniformValue
 from motion.snapshot import EffectSnapshot
@@ -94,15 +94,12 @@ class ColorStage:
 def color_stage(effects: Iterable[EffectSnapshot]) -> ColorStage | None:
     """Return the matrix and table effects of a stack, merged in order, or None if it has none."""
     affine, table, found = IDENTITY, None, False
-    for entry in effects:
-        match find(entry.type):
-            case MatrixEffect() as effect:
-                affine, found = after(effect.affine(resolve(effect, entry)), affine), True
-            case TableEffect() as effect:
-                step = effect.table(resolve(effect, entry))
-                table, found = step if table is None else looked_up(step, table), True
-            case _:
-                pass
+    for effect, entry in known(effects):
+        if isinstance(effect, MatrixEffect):
+            affine, found = after(effect.affine(resolve(effect, entry)), affine), True
+        elif isinstance(effect, TableEffect):
+            step = effect.table(resolve(effect, entry))
+            table, found = step if table is None else looked_up(step, table), True
     return ColorStage(affine, table) if found else None
 
 

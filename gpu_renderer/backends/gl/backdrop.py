@@ -14,11 +14,12 @@ from gpu_renderer import effects
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, Inputs, placed_quad, quad_of
 from gpu_renderer.backends.gl.quads import Style
+from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import MODES, Draw, Scene
 from gpu_renderer.display_list.layer_contents import stage_filter
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.display_list.routing import fixed_function, is_stencil
-from gpu_renderer.effects import EffectScene, PointwisePass, layer_buffer
+from gpu_renderer.effects import PointwisePass, layer_buffer
 from gpu_renderer.effects.blur_passes import blurred, halved
 from gpu_renderer.effects.blur_weights import reference_gaussian
 from gpu_renderer.effects.layer_buffer import Compositing, LayerBuffer
@@ -121,7 +122,7 @@ def adjust(
 
     The effects can read other layers.
     """
-    where = EffectScene.adjustment(scene.frame, layer, scene.view_scale, scene.still_scale, layer_target)
+    where = bounds.adjustment_scene(layer, scene, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
     if in_place and effects.is_pointwise_stack(layer.effects):
         effects.chain_in_place(painter, into, layer.effects, where, rects, first=grading)

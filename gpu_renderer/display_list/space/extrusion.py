@@ -94,7 +94,7 @@ class _Body:
         count = min(max(math.ceil(depth / LAYER_SPACING_PX), 2), LAYERS_MAX)
         stack = _kept_effects(layer.effects, count)
         for index in range(count, 0, -1):
-            own_fill, gain = self._look("back" if index == count else "side")
+            own_fill, gain = self._fill_and_shade("back" if index == count else "side")
             fill = own_fill or _overlaid_content(layer)
             source = layer.source if fill is None else _repainted(layer.source, fill)
             place = _moved(self.transform, translation(0, 0, depth * index / count))
@@ -104,7 +104,7 @@ class _Body:
         """Yield the back and the walls of a box or a cylinder: a layer with an outline."""
         pieces = list(_pieces(outline, self.extrusion))
         for piece in pieces:
-            own_fill, gain = self._look(piece.kind)
+            own_fill, gain = self._fill_and_shade(piece.kind)
             fill = own_fill or _overlaid(_sampled(outline, piece.at), self.layer.effects, outline, piece.at)
             kept = _kept_effects(self.layer.effects, len(pieces), has_interior=piece.is_whole)
             if piece.kind == "back":
@@ -117,7 +117,7 @@ class _Body:
             unanchored = replace(self.transform, anchor_x=0.0, anchor_y=0.0)
             yield Face(wall, _moved(unanchored, piece.local), gain=gain)
 
-    def _look(self, kind: str) -> tuple[str | None, float]:
+    def _fill_and_shade(self, kind: str) -> tuple[str | None, float]:
         """Return the fill that the extrusion sets for a kind of face, or None, and its shade.
 
         Lights replace the shade.
@@ -271,11 +271,10 @@ def _repainted(source: Source, fill: str) -> Source:
 def _overlaid(fill: str, stack: Stack, source: ShapeSource, at: Point) -> str:
     """Return the encoded colour of a face with the overlays of the layer's styles applied."""
     mixed = color.parse(fill)
-    for entry in _overlays(stack):
-        if (effect := effects.find(entry.type)) is not None:
-            tone, share = _overlay(effects.resolve(effect, entry), source, at)
-            mixed = color.Rgba(*_mixed(mixed[:3], tone, share))._replace(alpha=mixed.alpha)
-            fill = _written(mixed)
+    for effect, entry in effects.known(_overlays(stack)):
+        tone, share = _overlay(effects.resolve(effect, entry), source, at)
+        mixed = color.Rgba(*_mixed(mixed[:3], tone, share))._replace(alpha=mixed.alpha)
+        fill = _css_text(mixed)
     return fill
 
 
@@ -316,7 +315,7 @@ def _sampled(source: ShapeSource, at: Point) -> str:
     after = next((stop for stop in stops if stop.offset >= offset), stops[-1])
     span = after.offset - before.offset
     t = (offset - before.offset) / span if span > 0 else 0.0
-    return _written(color.Rgba(*_mixed(color.parse(before.color), color.parse(after.color), t)))
+    return _css_text(color.Rgba(*_mixed(color.parse(before.color), color.parse(after.color), t)))
 
 
 def _offset(paint: LinearGradient | RadialGradient, source: ShapeSource, at: Point) -> float:
@@ -333,5 +332,5 @@ def _mixed(one: Iterable[float], other: Iterable[float], share: float) -> tuple[
     return tuple(p + (q - p) * share for p, q in zip(one, other, strict=True))
 
 
-def _written(c: color.Rgba) -> str:
+def _css_text(c: color.Rgba) -> str:
     return f"rgba({c.red * 255:.4f}, {c.green * 255:.4f}, {c.blue * 255:.4f}, {c.alpha:.6f})"
