@@ -1,36 +1,33 @@
 """Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
 
 `_ListCompiler.steps` compiles a paint list, layer by layer in drawing order. Three methods make the steps of a layer:
-`_placed_steps` for its place in space, `_steps_with_ghosts` for its ghosts, and `_steps_of_source` for the kind of its source. A
-group that is not isolated is compiled into the same list; an isolated one becomes a graph of its own.
+`_placed_steps` for its place in space, `_steps_with_ghosts` for its ghosts, and `_steps_of_source` for the kind of its source.
+`layer_steps.py` makes those of a layer that is not a group. A group that is not isolated is compiled into the same list; an
+isolated one becomes a graph of its own.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from gpu_renderer import effects
-from gpu_renderer.content.raster import WHOLE, UnitRect
 from gpu_renderer.display_list import grouping, routing
 from gpu_renderer.display_list.graph import (
     NO_EYE,
     Adjustment,
     Draw,
     MatteUse,
-    PlacedSample,
-    Plane,
     RenderGraph,
     Scene,
     Step,
 )
 from gpu_renderer.display_list.known import Known
+from gpu_renderer.display_list.layer_steps import LayerSteps, Size
 from gpu_renderer.display_list.routing import blend_of, routed
-from gpu_renderer.display_list.space import camera, extrusion, lights
-from gpu_renderer.display_list.space.camera import DEPTH_MIN, Eye, Placed
-from gpu_renderer.display_list.space.extrusion import Face
+from gpu_renderer.display_list.space import camera, lights
+from gpu_renderer.display_list.space.camera import Eye, Placed
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
@@ -40,22 +37,14 @@ from motion.snapshot import (
     Ghost,
     LayerSnapshot,
     MissingSource,
-    Sample,
     Snapshot,
     Source,
-    TextSource,
     Transform2D,
     Transform3D,
     with_grouped,
 )
 from motion.timing import fit, round_half_up
 
-Size = tuple[float, float]
-PROJECTED_SCALE_DIGITS = 9
-"""Digits to which a projection's scale is rounded, so that a rounding error does not select a finer raster.
-
-For flat layers see layers.md 5.3.
-"""
 ISOLATED_LEVELS_MAX = 4
 """Nesting level above which groups are drawn straight into their parent (compositing.md 2.4)."""
 
@@ -100,7 +89,7 @@ class _ListCompiler:
     view_scale: float
     """Same as `Scene.view_scale`."""
     box: Callable[[Source], Size]
-    """Same as for `compiled`."""
+    """Same as `LayerSteps.box`."""
     still_scale: float
     """Same as `Scene.still_scale`."""
     known: Known[list[Placed]]
@@ -154,6 +143,11 @@ class _ListCompiler:
         return lights.with_cast_shadows(self.snapshot, self.eye)
 
     @cached_property
+    def _layer_steps(self) -> LayerSteps:
+        """Factory of the steps of layers that are not groups."""
+        return LayerSteps(self.snapshot, self.eye, self.view, self.view_scale, self.box, self.opacity)
+
+    @cached_property
     def _matte_sources(self) -> dict[str | None, LayerSnapshot]:
         """Layers that are track mattes of other layers, by id."""
         if self.is_group:
@@ -171,7 +165,7 @@ class _ListCompiler:
             return self._flat_steps(layer, matte)
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and not routing.is_faded_out(layer, matte):
-            placed = self._planes_in_space(layer, transform, matte)
+            placed = self._planes(layer, transform, matte)
             if transform.sorted_at is None:
                 return placed
             shared = self.eye.depth_of(transform.sorted_at)
@@ -207,32 +201,15 @@ class _ListCompiler:
         if isinstance(layer.source, CompositionSource):
             return self._group_steps(layer, layer.source, matte)
         if isinstance(layer.transform, Transform3D):
-            return [step for _, step in self._planes_in_space(layer, layer.transform, matte)]
-        return (self._draw_flat(layer, layer.transform, matte),)
+            return [step for _, step in self._planes(layer, layer.transform, matte)]
+        return (self._layer_steps.flat(layer, layer.transform, matte),)
 
-    def _draw_flat(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None = None) -> Draw:
-        """Return the step of a layer in two dimensions, with its sub-frames of motion blur."""
-        scale = self.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
-        placed, samples = matrix.placed(transform, self.view), tuple(map(self._sample, layer.samples))
-        # Samples carry the opacity. The reference fades them a second time if effects run, a defect (compositing.md 11).
-        opacity = 1.0 if samples else layer.opacity * self.opacity
-        return Draw(layer, placed, opacity, scale, blend_of(layer), samples, matte=matte)
-
-    def _sample(self, sample: Sample) -> PlacedSample:
-        """Return a sub-frame. In space it is drawn without perspective.
-
-        Layers behind the eye are hidden (compositing.md 10).
-        """
-        transform, opacity = sample.transform, sample.opacity * self.opacity
-        if isinstance(transform, Transform2D):
-            return PlacedSample(matrix.placed(transform, self.view), opacity)
-        if self.eye.depth(transform) < DEPTH_MIN:
-            return PlacedSample(matrix.placed(transform.flat, self.view), 0.0)
-        return PlacedSample(self._without_perspective(transform), opacity)
-
-    def _without_perspective(self, transform: Transform3D) -> Placement:
-        """Return the affine map that replaces a plane's projection."""
-        return Placement(matrix.product(self.view, self.eye.affine(transform)))
+    def _planes(
+        self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None, *, is_front_alone: bool = False
+    ) -> Iterator[tuple[float, Draw]]:
+        """Yield the planes of a layer in space with their depths."""
+        is_matte = layer.id in self._matte_sources
+        return self._layer_steps.planes(layer, transform, matte, is_matte=is_matte, is_front_alone=is_front_alone)
 
     def _ghost(self, layer: LayerSnapshot, ghost: Ghost) -> Iterable[Step | None]:
         """Return the steps of a copy at another time. It takes a route of its own (compositing.md 2.9)."""
@@ -257,10 +234,8 @@ class _ListCompiler:
         if isinstance(alone.source, CompositionSource):
             return own._isolated_group(alone, alone.source, None)
         if not isinstance(alone.transform, Transform3D):
-            return own._draw_flat(alone, alone.transform)
-        front = next(
-            (step for _, step in own._planes_in_space(alone, alone.transform, None, is_front_alone=True)), None
-        )
+            return own._layer_steps.flat(alone, alone.transform)
+        front = next((step for _, step in own._planes(alone, alone.transform, None, is_front_alone=True)), None)
         return None if front is None else replace(front, plane=None)
 
     def _group_steps(
@@ -322,70 +297,3 @@ class _ListCompiler:
             return True
         shown = sum(child.visible for child in source.composition.layers)
         return bool(layer.effects or layer.preserve_transparency or (layer.opacity < 1 and shown > 1))
-
-    def _planes_in_space(
-        self, layer: LayerSnapshot, transform: Transform3D, matte: MatteUse | None, *, is_front_alone: bool = False
-    ) -> Iterator[tuple[float, Draw]]:
-        """Yield the planes of a 3D layer with their depths: extruded faces first, then the layer or its strips.
-
-        A matte hides the front alone, and takes the faces behind it off the depth buffer too (three-d.md 8). The planes
-        of one text share the blur of its depth (text.md 9).
-        """
-        depth = self.eye.depth(transform)
-        if depth < DEPTH_MIN:
-            return
-        at = depth if transform.sorted_at is None else self.eye.depth_of(transform.sorted_at)
-        blurred = camera.defocused(layer, self.snapshot.camera, at)
-        front = Face(extrusion.front(routed(blurred, matte), transform), transform, is_wall=False)
-        if layer.id in self._matte_sources:
-            yield depth, self._without_depth(front, matte)
-            return
-        draw = self._plane if matte is None and routing.keeps_depth(layer) else self._without_depth
-        if is_front_alone:
-            yield depth, draw(front)
-            return
-        draw_front = draw if matte is None else partial(self._without_depth, matte=matte)
-        is_lit = transform.material.accepts_lights and bool(self.snapshot.lights)
-        behind = extrusion.faces(blurred, transform, is_lit=is_lit)
-        for face in behind:
-            face_depth = self.eye.depth(face.transform)
-            if face_depth >= DEPTH_MIN:
-                yield face_depth, draw(face)
-        strips = [] if behind or layer.mesh else self._strips(layer, transform)
-        for strip_depth, part in strips:
-            strip = camera.defocused(routed(layer, matte), self.snapshot.camera, strip_depth)
-            yield strip_depth, draw_front(Face(strip, transform, is_wall=False), part=part)
-        if not strips:
-            yield depth, draw_front(front)
-
-    def _strips(self, layer: LayerSnapshot, transform: Transform3D) -> list[tuple[float, UnitRect]]:
-        """Return the strips of a layer that depth of field blurs by different amounts, with their depths, or none."""
-        width, height = self.box(layer.source)
-        if min(width, height) <= 0 or (isinstance(layer.source, TextSource) and layer.source.plane):
-            return []
-        return camera.strips(self.snapshot.camera, transform.matrix, self.eye, width, height)
-
-    def _raster_scale(self, transform: Transform3D) -> float:
-        """Return the raster px per layer px of a plane, at its origin."""
-        affine = self.eye.affine(transform)
-        larger = max(1.0, math.hypot(affine[0], affine[3]), math.hypot(affine[1], affine[4]))
-        return self.view_scale * round(larger, PROJECTED_SCALE_DIGITS)
-
-    def _plane(self, face: Face, part: UnitRect = WHOLE) -> Draw:
-        """Return a plane drawn with perspective and depth."""
-        layer, transform = face.layer, face.transform
-        toward, is_one_sided = self.eye.toward, face.is_wall or face.is_back
-        plane = Plane(camera.anchored(transform), toward, transform.material, face.gain, is_one_sided)
-        placed = Placement(matrix.product(self.view, self.eye.homography(plane.world)))
-        opacity, scale = layer.opacity * self.opacity, self._raster_scale(transform)
-        return Draw(layer, placed, opacity, scale, blend_of(layer), plane=plane, part=part, is_hard=face.is_wall)
-
-    def _without_depth(self, face: Face, matte: MatteUse | None = None, part: UnitRect = WHOLE) -> Draw:
-        """Return the affine replacement of a plane. A strip has the width of its part, about the layer's origin."""
-        layer, transform = face.layer, face.transform
-        flat, placed = self._draw_flat(layer, transform.flat, matte), self._without_perspective(transform)
-        if part != WHOLE and not flat.samples:
-            placed = Placement(matrix.boxed(placed.matrix, *part))
-        red, green, blue = (face.gain * light for light in lights.gain_at_origin(transform, self.snapshot.lights))
-        scale, tint = self._raster_scale(transform), (red, green, blue)
-        return replace(flat, raster_scale=scale, placement=placed, tint=tint, part=part, is_hard=face.is_wall)
