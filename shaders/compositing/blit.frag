@@ -2,7 +2,7 @@
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
 // OPAQUE: the scene's alpha is 1, except for rounding.
-// QUANTISE: the scene is still to be quantised to 8 linear bits (include/quantise.glsl).
+// QUANTISE: quantise the scene to 8 linear bits first (include/quantise.glsl).
 // KEEP_ALPHA: write straight colour and its alpha, for files with an alpha channel.
 // IN_PLACE: the scene is the framebuffer's first attachment, which is read and not written. Otherwise it is u_scene.
 // in: linear premultiplied. out: display-encoded, opaque unless KEEP_ALPHA. The 8-bit target rounds to nearest.

@@ -6,11 +6,8 @@
 // SAMPLES   0 the scissor is the quad, 1 test of the pixel centre, 4 the standard sample positions of 4x MSAA
 // PROJECTIVE, FOLDED, MASK, MATRIX, TABLES, ACES, GAIN, LIT, GRADIENT: features of the layer.
 // IN_FLOAT: filter the texture in full precision
-//
 // SAMPLE_DEPTH: write the depth of each sample, see include/depth.glsl
-//
-// CELLS: a pixel of the target is a cell of u_cell frame pixels a side, and gets the mean of those of u_limit
-//
+// CELLS: a pixel of the target is a cell of u_cell frame pixels a side, and gets the mean of those within u_limit
 // MODE, PRESERVE, BELOW, IN_PLACE: blend the content with the backdrop (include/combine.glsl); the result replaces the
 // backdrop
 //

@@ -1,5 +1,6 @@
 // GPU route of effects: reads of the buffer at other pixels. On a canvas canvas.glsl has these functions.
-// Passes that do not include this make each pixel of that pixel alone, and may run in place (gpu_renderer/effects/surface.py).
+// A pass that does not include this file computes each pixel from the same pixel alone, and can run in place
+// (gpu_renderer/effects/surface.py).
 #ifndef BAKED
 
 // Buffer at a true frame position.

@@ -1,4 +1,4 @@
-// What bevels share (effects.md 8.2): edges are darkened, or lightened with the colour of the light.
+// Shading of bevels (effects.md 8.2): darkens edges, or lightens them with the colour of the light.
 #include "chain.glsl"
 
 uniform float u_thickness;

@@ -24,7 +24,7 @@ vec4 premultiplied(vec4 c) {
     return vec4(c.rgb * c.a, c.a);
 }
 
-// Same, premultiplied again, without divisions.
+// `straight` of a texel, premultiplied again, without divisions.
 vec4 resampled(vec4 t) {
     return t.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(t.rgb, 0.0, t.a), t.a);
 }

@@ -21,7 +21,13 @@ from gpu_renderer.backends.cpu.kernel_bottom import bottom_count, upload
 from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
-from gpu_renderer.backends.gl.compositor import KernelBottom, SceneBuffer, is_per_channel, linear_format
+from gpu_renderer.backends.gl.compositor import (
+    DisplayEncoding,
+    KernelBottom,
+    SceneBuffer,
+    is_per_channel,
+    linear_format,
+)
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
@@ -100,7 +106,7 @@ class CpuCompositor:
         if self._frame is None or self._frame.region != region:
             self._backdrop_cache.forget()
             self._bottom_cache.forget()
-            self._frame = CpuFrame(self._painter, self._kernels, region, keeps_alpha=self._keeps_alpha)
+            self._frame = CpuFrame(self._painter, self._kernels, region)
         return self._frame
 
     def _suits_kernels(self, display_list: DisplayList) -> bool:
@@ -121,8 +127,8 @@ class CpuCompositor:
         self._backdrop_cache.forget()
         linear = self._scene_buffer.fitted(frame.region, linear_format(display_list))
         pending = self._scene_buffer.draw(display_list, linear, rects, stable_count, bottom)
-        is_opaque = routing.is_opaque(display_list, frame.region)
-        frame.encode(linear, display_list.scene.color, rects, is_opaque=is_opaque, pending=pending)
+        encoding = DisplayEncoding.of(display_list, frame.region, keeps_alpha=self._keeps_alpha)
+        frame.encode(linear, encoding, rects, pending)
 
     def _composite(
         self,

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.backends.gl.compositor import blit, is_per_channel
+from gpu_renderer.backends.gl.compositor import DisplayEncoding, blit
 from gpu_renderer.geometry.region import Rects, Region, shared, without
 from gpu_renderer.geometry.samples import Rows
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, Kernels
@@ -28,13 +28,11 @@ _LEVELS: WeakKeyDictionary[Painter, dict[tuple[str, str, bool], Rows]] = WeakKey
 class CpuFrame:
     """Pixels in an array, display-encoded from linear half floats by a table.
 
-    The table holds the output of the OpenGL shader for every half float. Frames are opaque, or with `keeps_alpha`
-    straight colour and alpha.
+    The table holds the output of the OpenGL shader for every half float.
     """
 
-    def __init__(self, painter: Painter, kernels: Kernels, region: Region, *, keeps_alpha: bool = False) -> None:
-        self._painter, self._kernels, self._keeps_alpha = painter, kernels, keeps_alpha
-        self._region = region
+    def __init__(self, painter: Painter, kernels: Kernels, region: Region) -> None:
+        self._painter, self._kernels, self._region = painter, kernels, region
         self._pixels = np.zeros((region.height, region.width, 4), np.uint8)
         self._band = np.empty(BAND_BYTES, np.uint8)
         self._levels = _LEVELS.setdefault(painter, {})
@@ -44,22 +42,19 @@ class CpuFrame:
         """Pixels of the frame."""
         return self._region
 
-    def encode(self, linear: Target, color: ColorManagement, rects: Rects, *, is_opaque: bool, pending: Rects) -> None:
-        """Display-encode parts of the scene buffer.
+    def encode(self, linear: Target, encoding: DisplayEncoding, rects: Rects, pending: Rects) -> None:
+        """Display-encode parts of the scene buffer. `pending`: parts still to be quantised to 8 linear bits.
 
         The shader encodes if colours are mixed or divided by alpha. Otherwise a table does.
         """
-        if not (is_opaque and linear.format == "f2" and is_per_channel(color)):
+        if not (encoding.is_per_channel and linear.format == "f2"):
             with self._painter.pool.acquired(self._region, "f1") as target:
-                blit(
-                    self._painter, linear, target, color, rects,
-                    is_opaque=is_opaque, pending=pending, keeps_alpha=self._keeps_alpha,
-                )  # fmt: skip
+                blit(self._painter, linear, target, encoding, rects, pending)
                 self._read(target, rects)
             return
         for parts, is_pending in ((without(rects, pending), False), (pending, True)):
             if parts:
-                self._look_up(linear, self._levels_of(color, is_pending=is_pending), parts)
+                self._look_up(linear, self._levels_of(encoding.color, is_pending=is_pending), parts)
 
     def blank(self, rects: Rects) -> None:
         """Fill parts of the frame with opaque black."""
@@ -98,11 +93,8 @@ class CpuFrame:
             patterns[:, 3] = ONE
             with pool.acquired(_SQUARE, "f2") as linear, pool.acquired(_SQUARE, "f1") as shown:
                 linear.texture.write(patterns.tobytes())
-                rects = (_SQUARE,)
-                blit(
-                    self._painter, linear, shown, color, rects,
-                    is_opaque=True, pending=rects if is_pending else (),
-                )  # fmt: skip
+                whole, pending = (_SQUARE,), (_SQUARE,) if is_pending else ()
+                blit(self._painter, linear, shown, DisplayEncoding(color, is_opaque=True), whole, pending)
                 self._painter.finish()
                 pixels = np.frombuffer(shown.texture.read(), np.uint8).reshape(HALF_PATTERNS, 4)
             self._levels[key] = np.ascontiguousarray(pixels[:, 0])

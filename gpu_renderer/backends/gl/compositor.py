@@ -167,12 +167,8 @@ class GlCompositor:
         if rects:
             linear = self._scene_buffer.fitted(region, linear_format(display_list))
             pending = self._scene_buffer.draw(display_list, linear, rects, stable_count)
-            color = display_list.scene.color
-            is_opaque, keeps_alpha = routing.is_opaque(display_list, region), self._keeps_alpha
-            blit(
-                self._painter, linear, self._frame, color, rects,
-                is_opaque=is_opaque, pending=pending, keeps_alpha=keeps_alpha,
-            )  # fmt: skip
+            encoding = DisplayEncoding.of(display_list, region, keeps_alpha=self._keeps_alpha)
+            blit(self._painter, linear, self._frame, encoding, rects, pending)
         return self._frame
 
     def release(self) -> None:
@@ -187,25 +183,47 @@ def linear_format(display_list: DisplayList) -> Format:
     return "f4" if display_list.scene.color.bit_depth == 32 else "f2"
 
 
+@dataclass(frozen=True, slots=True)
+class DisplayEncoding:
+    """Conversion of the scene buffer to a display-encoded frame.
+
+    `is_opaque`: the scene buffer has alpha 1. `keeps_alpha`: the frame has straight colour and alpha instead of being opaque.
+    """
+
+    color: ColorManagement
+    is_opaque: bool
+    keeps_alpha: bool = False
+
+    @classmethod
+    def of(cls, display_list: DisplayList, region: Region, *, keeps_alpha: bool) -> DisplayEncoding:
+        """Return the encoding of a list's frame."""
+        return cls(display_list.scene.color, routing.is_opaque(display_list, region), keeps_alpha)
+
+    @property
+    def is_per_channel(self) -> bool:
+        """True if each channel is encoded independently, without a matrix or an alpha."""
+        return self.is_opaque and is_per_channel(self.color)
+
+    @property
+    def defines(self) -> dict[str, object]:
+        """Variant of shaders/compositing/blit.frag."""
+        flags = {
+            "ACES": self.color.working_space == "aces-cg",
+            "OPAQUE": self.is_opaque,
+            "KEEP_ALPHA": self.keeps_alpha,
+        }
+        return {"DISPLAY": _DISPLAYS[self.color.display_transform]} | {
+            name: 1 for name, is_set in flags.items() if is_set
+        }
+
+
 def blit(
-    painter: Painter,
-    linear: Target,
-    into: Target,
-    color: ColorManagement,
-    rects: Rects,
-    *,
-    is_opaque: bool,
-    pending: Rects,
-    keeps_alpha: bool = False,
+    painter: Painter, linear: Target, into: Target, encoding: DisplayEncoding, rects: Rects, pending: Rects
 ) -> None:
     """Display-encode parts of the scene buffer into an 8-bit target (format/compositing.md 1.6).
 
-    Opaque, or with `keeps_alpha` straight colour and alpha. `is_opaque`: the scene buffer has alpha 1. `pending`: parts still to be
-    quantised to 8 linear bits, see `backdrop`.
+    `pending`: parts still to be quantised to 8 linear bits, see `backdrop`.
     """
-    flags = {"ACES": color.working_space == "aces-cg", "OPAQUE": is_opaque, "KEEP_ALPHA": keeps_alpha}
-    defines: dict[str, object] = {"DISPLAY": _DISPLAYS[color.display_transform]}
-    defines |= {name: 1 for name, is_set in flags.items() if is_set}
 
     def encode(into: Target, textures: Mapping[str, Target], defines: Mapping[str, object]) -> None:
         for parts, added in ((without(rects, pending), {}), (pending, {"QUANTISE": 1})):
@@ -215,9 +233,9 @@ def blit(
 
     if painter.can_read_in_place:
         with painter.beside(linear, into) as both:
-            encode(both, {}, {**defines, "IN_PLACE": 1})
+            encode(both, {}, {**encoding.defines, "IN_PLACE": 1})
     else:
-        encode(into, {"u_scene": linear}, defines)
+        encode(into, {"u_scene": linear}, encoding.defines)
 
 
 def is_per_channel(color: ColorManagement) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.backends.cpu.frame import CpuFrame
-from gpu_renderer.backends.gl.compositor import blit
+from gpu_renderer.backends.gl.compositor import DisplayEncoding, blit
 from gpu_renderer.geometry.region import Rects, Region
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -39,8 +39,9 @@ def test_every_way_of_display_gives_the_bytes_of_the_shader(
     with painter.pool.acquired(FRAME, format) as scene:  # type: ignore[arg-type]
         scene.texture.write(values.astype(np.float16 if format == "f2" else np.float32).tobytes(), alignment=1)
         gpu, host = painter.pool.take(FRAME, "f1"), CpuFrame(painter, native, FRAME)
-        blit(painter, scene, gpu, color, PARTS, is_opaque=is_opaque, pending=PENDING)
-        host.encode(scene, color, PARTS, is_opaque=is_opaque, pending=PENDING)
+        encoding = DisplayEncoding(color, is_opaque=is_opaque)
+        blit(painter, scene, gpu, encoding, PARTS, PENDING)
+        host.encode(scene, encoding, PARTS, PENDING)
         shown = host.read()
         assert np.array_equal(shown, gpu.read())
         assert np.array_equal(np.unique(shown[30:46, 30:230, 3]), [255])
