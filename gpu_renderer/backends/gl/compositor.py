@@ -212,9 +212,8 @@ class DisplayEncoding:
             "OPAQUE": self.is_opaque,
             "KEEP_ALPHA": self.keeps_alpha,
         }
-        return {"DISPLAY": _DISPLAYS[self.color.display_transform]} | {
-            name: 1 for name, is_set in flags.items() if is_set
-        }
+        display: dict[str, object] = {"DISPLAY": _DISPLAYS[self.color.display_transform]}
+        return display | {name: 1 for name, is_set in flags.items() if is_set}
 
 
 def blit(
