@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -46,7 +45,7 @@ from gpu_renderer.pipeline import (
     write_pictures,
 )
 from gpu_renderer.progress import OnProgress, ShouldStop
-from gpu_renderer.sound import AnalysedSounds
+from gpu_renderer.sound import AnalysedSounds, ResolveMedia
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as snapshot_at
 from motion.model.composition import Composition
@@ -66,8 +65,6 @@ FIRST_FRAMES: Final = IDLE_FRAMES_MAX + 2
 """Number of frames after which free memory is returned again. Resources of the first frame alone are idle by then."""
 EVALUATED_MAX: Final = 64
 """Snapshots cached between computing a segment's digests and drawing it: two seconds at 30 frames per second."""
-
-ResolveMedia = Callable[[str], Path | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ _SLACK_SECONDS = 0.1
 """Margin that is decoded around the part that a voice plays, for interpolation."""
 
 ResolveMedia = Callable[[str], Path | None]
+"""Function that returns the file of a media source, or None."""
 
 
 class JobSound:

@@ -46,28 +46,28 @@ def document() -> Document:
     """Return a document with the most common contents and effects."""
     fades: tuple[dict[str, Any], ...] = ({}, {"rotation": 12}, {"opacity": 60})
     layers = [
-        _shape("back", 160, 90, 320, 180, fill=_GRADIENT),
+        _shape("back", 160, 90, 320, 180, fx={"fill": _GRADIENT}),
         _shape("still", 40, 40, 40, 30),
         *(_shape(f"rect{index}", 60 + 70 * index, 60, 50, 30, moves=True, **more) for index, more in enumerate(fades)),
         *(
             _shape(f"disc{index}", 60 + 70 * index, 120, 40, 40, shape="ellipse", moves=True, **more)
             for index, more in enumerate(fades)
         ),
-        _shape("blurred", 60, 100, 60, 30, effects=[_BLUR]),
-        _shape("blended", 120, 100, 60, 30, blend="screen", moves=True),
+        _shape("blurred", 60, 100, 60, 30, fx={"effects": [_BLUR]}),
+        _shape("blended", 120, 100, 60, 30, moves=True, fx={"blendMode": "screen"}),
         _picture("picture", 270, 40),
         _picture("moving picture", 280, 90, moves=True, rotation=5),
         _text("still text", 160, 40),
         _text("text", 160, 90, moves=True),
         _text("turned", 200, 110, moves=True, rotation=10),
-        _text("glowing", 240, 130, effects=[_GLOW]),
-        _text("shadow", 240, 150, moves=True, effects=[_SHADOW]),
+        _text("glowing", 240, 130, fx={"effects": [_GLOW]}),
+        _text("shadow", 240, 150, moves=True, fx={"effects": [_SHADOW]}),
     ]
     return cast(Document, _composition(layers))
 
 
 def _shape(
-    name: str, x: float, y: float, width: float, height: float, *, shape: str = "rect", fill: Any = None, **more: Any
+    name: str, x: float, y: float, width: float, height: float, *, shape: str = "rect", **more: Any
 ) -> dict[str, Any]:
     transform = {
         "__kind": "shape",
@@ -79,12 +79,12 @@ def _shape(
         "cornerRadius": 6,
     }
     style = {"opacity": more.pop("opacity", 100), "fill": "#22d3ee"}
-    return _layer(name, transform, {"Style": style}, {} if fill is None else {"fill": fill}, **more)
+    return _layer(name, transform, {"Style": style}, **more)
 
 
 def _picture(name: str, x: float, y: float, **more: Any) -> dict[str, Any]:
     transform = {"__kind": "image", "x": x, "y": y, "width": 40, "height": 40, "src": PICTURE}
-    return _layer(name, transform, {"Style": {"opacity": 100}}, {}, **more)
+    return _layer(name, transform, {"Style": {"opacity": 100}}, **more)
 
 
 def _text(name: str, x: float, y: float, **more: Any) -> dict[str, Any]:
@@ -92,21 +92,18 @@ def _text(name: str, x: float, y: float, **more: Any) -> dict[str, Any]:
         "content": "Warm up", "fontSize": 22, "fontFamily": "Inter", "fontWeight": "700", "align": "center",
         "fill": "#ffffff", "opacity": more.pop("opacity", 100),
     }  # fmt: skip
-    return _layer(name, {"__kind": "text", "x": x, "y": y}, {"Text": text}, {}, **more)
+    return _layer(name, {"__kind": "text", "x": x, "y": y}, {"Text": text}, **more)
 
 
 def _layer(
     name: str,
     transform: dict[str, Any],
     props: dict[str, Any],
-    fx: dict[str, Any],
     *,
     rotation: float = 0,
     moves: bool = False,
-    blend: str | None = None,
-    effects: list[Any] | None = None,
+    fx: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    fx = fx | ({"effects": effects} if effects else {}) | ({"blendMode": blend} if blend else {})
     props = {"Transform": transform | ({"rotation": rotation} if rotation else {}), **props} | (
         {"fx": fx} if fx else {}
     )

@@ -130,7 +130,7 @@ class MediaLibrary:
         if frame is None or index is None:
             return None
         pixels = frame.pixels
-        return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=index.is_opaque, is_fleeting=True)
+        return Raster(pixels, pixels.shape[1], pixels.shape[0], is_opaque=index.is_opaque, is_transient=True)
 
 
 def _is_still(path: Path) -> bool:

@@ -39,7 +39,7 @@ class Raster:
     """Straight, sRGB-encoded colour of all coverage, or None for RGBA pixels. Its alpha multiplies the coverage."""
     is_opaque: bool = False
     """True if every pixel is known to be opaque."""
-    is_fleeting: bool = False
+    is_transient: bool = False
     """True for one picture of a sequence, such as a video frame, which is not worth caching."""
     content_box: UnitRect = WHOLE
     """Part outside which every pixel is transparent."""

@@ -365,7 +365,7 @@ def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
     shown = None if raster.color is None else _linear(raster.color, step.gain, scene)
     return Image(
         raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), step.layer.draft_quality,
-        raster.is_opaque, shown, raster.content_box if step.part == WHOLE else WHOLE, raster.is_fleeting,
+        raster.is_opaque, shown, raster.content_box if step.part == WHOLE else WHOLE, raster.is_transient,
         is_exact=(step.is_exact or is_faint) and shown is None,
     )  # fmt: skip
 

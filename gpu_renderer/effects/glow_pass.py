@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from gpu_renderer.effects.blur_passes import halved, mip_blurred
 from gpu_renderer.effects.blur_weights import blur_margin_px
 from gpu_renderer.effects.layer_buffer import MARGIN_PX, GlowBuffer, LayerBuffer, cells, glow_cells, glow_target
+from gpu_renderer.effects.scene import EffectScene
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.region import Rects, Region, outside, shared
 from gpu_renderer.opengl.painter import Painter
@@ -83,14 +84,12 @@ def with_glow(
     mips: MipChain,
     glow_pass: GlowPass,
     limit: Region,
-    frame: Region,
-    *,
-    exact: bool,
+    scene: EffectScene,
 ) -> LayerBuffer:
     """Return the layer with one more glow, behind the layer and its existing glow, within the limit.
 
-    Takes ownership of the layer's targets. `mips`: chain of the sharp picture. `frame`: pixels outside it cast no glow.
-    `exact`: use the reference's own taps for any width.
+    Takes ownership of the layer's targets. `mips`: chain of the sharp picture. Pixels outside the scene's frame cast no
+    glow.
 
     If the layer has a glow and either glow is cut (`GlowPass.shown`), flatten the layer first: cells cannot hold the
     edge.
@@ -100,7 +99,7 @@ def with_glow(
     lobes = {"near": glow_pass.sigma} | ({"far": glow_pass.wide_sigma} if glow_pass.wide_sigma > 0 else {})
     across, down = glow_pass.axis_shares
     blurs = {
-        name: _blurred_silhouette(painter, shape, (sigma * across, sigma * down), region, exact=exact)
+        name: _blurred_silhouette(painter, shape, (sigma * across, sigma * down), region, exact=scene.exact_blur)
         for name, sigma in lobes.items()
     }
     front = layer.glow
@@ -113,7 +112,7 @@ def with_glow(
     _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), glow_before), None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
-    shown = glow_pass.shown(region, frame)
+    shown = glow_pass.shown(region, scene.frame)
     return replace(layer, glow=GlowBuffer(target, levels, shown, cut_from=region if shown != region else None))
 
 

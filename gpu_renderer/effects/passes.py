@@ -126,13 +126,12 @@ class EffectChain(Surface):
 
     def cast(self, glow_pass: GlowPass) -> None:
         """Put one more glow or shadow behind the picture."""
-        frame, exact = self.scene.frame, self.scene.exact_blur
         if self._glow is not None:
             region = glow_pass.region(self.buffer, self._limit)
-            if self._glow.cut_from is not None or glow_pass.shown(region, frame) != region:
+            if self._glow.cut_from is not None or glow_pass.shown(region, self.scene.frame) != region:
                 self.flatten()
         self._mips = self._mips or MipChain(self.painter, self.target)
-        buffer = with_glow(self.painter, self.buffer, self._mips, glow_pass, self._limit, frame, exact=exact)
+        buffer = with_glow(self.painter, self.buffer, self._mips, glow_pass, self._limit, self.scene)
         self._glow = buffer.glow
 
     def soften(self, sigma: float) -> None:

@@ -37,7 +37,7 @@ class Textures:
     def __init__(self, context: moderngl.Context) -> None:
         self._context = context
         self._kept: OrderedDict[int, _Kept] = OrderedDict()
-        self._fleeting: dict[int, bool] = {}
+        self._transient: dict[int, bool] = {}
         """Transient textures, with True if they were used since the last trim."""
         self._spare: dict[tuple[int, int, int], tuple[moderngl.Texture, int]] = {}
         """A reusable texture of each size, and the number of the trim since which it is unused."""
@@ -49,14 +49,14 @@ class Textures:
         self._planes_used = 0
         """Number of the trim before the last use of `_planes`."""
 
-    def of(self, pixels: Pixels, *, is_fleeting: bool = False) -> moderngl.Texture:
+    def of(self, pixels: Pixels, *, is_transient: bool = False) -> moderngl.Texture:
         """Return the texture of an array of shape (rows, columns) or (rows, columns, 3 or 4).
 
         Filtering is linear, addressing clamps to the edge. A single channel is read in all four.
         """
         key = id(pixels)
-        if is_fleeting:
-            self._fleeting[key] = True
+        if is_transient:
+            self._transient[key] = True
         if (kept := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
             kept.used_in = self._trims
@@ -96,8 +96,8 @@ class Textures:
 
     def trim(self) -> None:
         """Free textures above the budget and unused transient ones. Call it when no pass is running."""
-        for key in [key for key, was_used in self._fleeting.items() if not was_used]:
-            del self._fleeting[key]
+        for key in [key for key, was_used in self._transient.items() if not was_used]:
+            del self._transient[key]
             if key in self._kept:
                 kept = self._kept.pop(key)
                 self._bytes -= kept.pixels.nbytes
@@ -105,7 +105,7 @@ class Textures:
                 if size in self._spare:
                     self._spare[size][0].release()
                 self._spare[size] = kept.texture, self._trims
-        self._fleeting = dict.fromkeys(self._fleeting, False)
+        self._transient = dict.fromkeys(self._transient, False)
         self._trims += 1
         for size in [size for size, (_, since) in self._spare.items() if self._trims - since > IDLE_FRAMES_MAX]:
             self._spare.pop(size)[0].release()

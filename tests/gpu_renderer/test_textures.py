@@ -31,10 +31,10 @@ def textures(painter: Painter) -> Textures:
 
 
 def test_a_raster_that_changes_every_frame_reuses_its_texture(textures: Textures) -> None:
-    first = textures.of(picture(1), is_fleeting=True)
+    first = textures.of(picture(1), is_transient=True)
     textures.trim()
     textures.trim()
-    second = textures.of(picture(2), is_fleeting=True)
+    second = textures.of(picture(2), is_transient=True)
     assert second is first
     assert set(second.read()) == {2}
     textures.release()
@@ -44,7 +44,7 @@ def test_a_raster_that_changes_every_frame_reuses_its_texture(textures: Textures
 @pytest.mark.thorough
 def test_it_goes_when_nothing_comes_any_more(textures: Textures) -> None:
     shown = picture(1)
-    texture, held = textures.of(shown, is_fleeting=True), weakref.ref(shown)
+    texture, held = textures.of(shown, is_transient=True), weakref.ref(shown)
     del shown
     for _ in range(IDLE_FRAMES_MAX):
         textures.trim()
@@ -54,7 +54,7 @@ def test_it_goes_when_nothing_comes_any_more(textures: Textures) -> None:
     assert is_freed(texture)
     gc.collect()
     assert held() is None
-    assert textures.of(picture(2), is_fleeting=True) is not texture
+    assert textures.of(picture(2), is_transient=True) is not texture
     textures.release()
 
 

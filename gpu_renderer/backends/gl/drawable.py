@@ -90,7 +90,7 @@ def image_texture(painter: Painter, image: Image) -> moderngl.Texture:
     if isinstance(pixels, Target):
         return pixels.texture
     assert isinstance(pixels, np.ndarray), "an array or a target: baked before it is drawn"
-    return painter.textures.of(pixels, is_fleeting=image.is_transient)
+    return painter.textures.of(pixels, is_transient=image.is_transient)
 
 
 def defines(shown: Drawable, filter: Filter, quad: Matrix3, *, feeds_effects: bool) -> dict[str, object]:
