@@ -111,7 +111,8 @@ async def _read_json(request: JSONRequest, account_id: str, *, may_be_empty: boo
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     is_json = media_type == "application/json" or media_type.endswith("+json")
     is_announced = "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
-    if not is_json and (is_announced or not may_be_empty):  # before it is read: other types have other limits
+    # Refuse before reading the body: other types have other limits.
+    if not is_json and (is_announced or not may_be_empty):
         raise BadRequest(f"The request body must be application/json, not {media_type[:100]}.")
     if not (body := await request.body()):
         if may_be_empty:

@@ -6,8 +6,8 @@
 | Time to send them | 15 s | 408 |
 | Speed of a body | 8 KiB in every 20 s | 408 |
 | Speed at which a client takes an answer that waits for it | 8 KiB in every 60 s | the connection is closed |
-| Connections of one address, or of one /64 of IPv6, proxies aside | 256 | 503 |
-| Connections in all | 10,000, or what `nofile` leaves | 503 |
+| Connections of one address, or of one /64 of IPv6, except proxies | 256 | 503 |
+| All connections | 10,000, or what `nofile` leaves | 503 |
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and limit the wait for its first request."""
         super().connection_made(transport)
-        if self.client:  # TRUSTED_PROXIES names IPv4 proxies as IPv4 addresses
+        # TRUSTED_PROXIES names IPv4 proxies as IPv4 addresses.
+        if self.client:
             self.client = (unmapped(self.client[0]), self.client[1])
         address = self.client[0] if self.client else ""
         if address and not _is_proxy(address, str(self.config.forwarded_allow_ips or "")):
@@ -157,12 +158,12 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Have the app wait for the client, and limit the wait."""
+        """Make the app wait for the client, for a limited time."""
         super().pause_writing()
         self._await_reader()
 
     def resume_writing(self) -> None:
-        """Let the app go on."""
+        """Let the app continue."""
         self._stop_answer_timer()
         super().resume_writing()
 
@@ -186,21 +187,21 @@ class LimitedProtocol(HttpToolsProtocol):
             self._timer = self.loop.call_later(BODY_SECONDS, self._check_body)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer unreadable requests in the interface's envelope."""
+        """Answer an unreadable request with the API's JSON error."""
         self._refuse(431 if self._head_bytes > HEAD_BYTES_MAX or len(self.headers or ()) >= HEADERS_MAX else 400)
 
     def on_message_begin(self) -> None:
-        """A new request: its counts begin."""
+        """Start the counts of a new request."""
         super().on_message_begin()
         self._head_bytes = self._overhead = self._body_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        """A part of the request line."""
+        """Count a part of the request line."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or a trailer."""
+        """Count a header or a trailer."""
         self._count(len(name) + len(value) + 4)
         if len(self.headers) >= HEADERS_MAX:
             raise TooLong
@@ -214,7 +215,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body."""
+        """Count a part of the body."""
         self._body_bytes += len(body)
         self._overhead -= len(body)
         super().on_body(body)
@@ -223,12 +224,14 @@ class LimitedProtocol(HttpToolsProtocol):
         """Stop the body's timer."""
         self._stop_timer()
         super().on_message_complete()
-        if self.cycle.response_complete:  # refused early; its keep-alive time ended as the rest arrived
+        # The request was answered before its body arrived. The rest of the body ended the keep-alive time.
+        if self.cycle.response_complete:
             self._await_head()
 
     def _keep_nearest_address(self) -> None:
-        """Drop all of `X-Forwarded-For` but its last address, which the proxy added: uvicorn takes the first, which the
-        caller can forge.
+        """Keep only the last address of `X-Forwarded-For`, which the proxy added.
+
+        Uvicorn uses the first, which the caller can forge.
         """
         name = b"x-forwarded-for"
         found = [value for key, value in self.headers if key == name]
@@ -268,9 +271,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._await_reader()
 
     def _unsent_bytes(self) -> int:
-        """Return the unsent bytes here and in the kernel. The kernel accepts more only after it has sent a good part of
-        its own.
-        """
+        """Return the unsent bytes here and in the kernel, which accepts more only after it has sent many of its own."""
         descriptor = self.transport.get_extra_info("socket").fileno()
         (in_kernel,) = struct.unpack("i", fcntl.ioctl(descriptor, termios.TIOCOUTQ, bytes(4)))
         return int(self.transport.get_write_buffer_size() + in_kernel)

@@ -79,7 +79,7 @@ def unknown_field(name: str, hints: Hints) -> str:
 
 
 def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC, to the millisecond."""
+    """Return the moment as ISO 8601 in UTC, to the millisecond."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
@@ -98,7 +98,7 @@ Moment = Annotated[
 Number = Annotated[
     float, PlainSerializer(whole, return_type=Any), WithJsonSchema({"type": "number"}, mode="serialization")
 ]
-"""A number that is written without a fraction where it has none."""
+"""A number. Integers are written without a fraction."""
 
 
 class Listed(Shape, Generic[Item]):

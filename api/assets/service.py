@@ -30,8 +30,8 @@ async def store(session: AsyncSession, state: AppState, caller: Caller, upload: 
     now = state.clock.now()
     asset_id = new_id("ast")
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"
-    # Store the bytes first: slow storage must not hold the lock of the account's counters. Where the row then fails to come,
-    # the scheduler deletes bytes of that age.
+    # Store the bytes first: slow storage must not hold the lock of the account's counters. If the row is not added,
+    # the scheduler deletes the bytes later.
     await asyncio.to_thread(state.storage.put_file, key, upload.path, kind)
     asset = Asset(
         id=asset_id, account_id=caller.account.id, storage_key=key, bytes=upload.bytes, mime=kind, created_at=now,

@@ -231,7 +231,8 @@ async def respect_quota(
     limits = limits_of(account)
     if not limits.api_enabled:
         raise UpgradeRequired
-    counted_bytes = input_bytes if input_bytes > FREE_BYTES else 1  # a full account creates no jobs, however small
+    # A full account creates no jobs, however small.
+    counted_bytes = input_bytes if input_bytes > FREE_BYTES else 1
     await check_storage_quota(session, account.id, limits.max_storage_bytes, counted_bytes)
     minutes = await usage.minutes(session, account.id, state.clock.now())
     used_ms = minutes.rendered_ms + minutes.reserved_ms

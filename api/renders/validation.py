@@ -40,8 +40,9 @@ LOOKED_AT: Final = 1_000
 
 
 async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origin: str) -> Validation:
-    """Return every fault, the minutes, expected time and warnings of a render. Queues nothing. Raises NotFound,
-    RateLimited.
+    """Return every fault, the minutes, expected time and warnings of a render, without queueing it.
+
+    Raises NotFound, RateLimited.
     """
     await state.rates.require(f"validations:{caller.account.id}", state.settings.stills_per_minute)
     now = state.clock.now()
@@ -97,8 +98,8 @@ async def _examined(state: AppState, template: Template, wanted: RenderRequest) 
         values = wanted.inputs if isinstance(wanted.inputs, dict) else {}
         given = [asdict(field) for field in fields_of(template) if values.get(field.id) is not None]
         made = await state.sandbox.call(template.account_id, undrawn, document.name, template.composition_id, given)
-    found = made["notices"]
+    listed = made["notices"]
     output, faults = output_of(state, template, wanted.output)
     if not faults and state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound:
-        found = [one for one in found if one["code"] != "sound_not_rendered"]
-    return made["refused"], [JobWarning(**one) for one in notices.records(Notice(**one) for one in found)]
+        listed = [one for one in listed if one["code"] != "sound_not_rendered"]
+    return made["refused"], [JobWarning(**one) for one in notices.records(Notice(**one) for one in listed)]

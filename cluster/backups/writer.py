@@ -23,7 +23,7 @@ from farm_core.power_loss import sync_file, sync_folder
 from farm_core.user_error import UserError
 
 _OBJECTS: Final = "SELECT DISTINCT key FROM object_charges WHERE key !~ '^(presets|inputs|batches)/'"
-"""The others lie in the database."""
+"""Keys of the stored files. Objects with these prefixes are in the database instead."""
 
 Progress = Callable[[int, int], None]
 """Callback with the bytes copied and the total bytes."""
@@ -40,7 +40,7 @@ def missing_objects(data_folder: Path, database_url: str) -> list[str]:
         if connection.execute("SELECT to_regclass('object_charges')").fetchone() == (None,):
             return []  # the schema of an older release
         missing = [key for (key,) in connection.execute(_OBJECTS) if not (objects / key).is_file()]
-        # The others have expired meanwhile.
+        # Ask again: an object that expired since the first query is not missing.
         named = connection.execute(f"{_OBJECTS} AND key = ANY(%s) ORDER BY key", [missing])
         return [key for (key,) in named]
 

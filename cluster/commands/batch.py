@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=OUTPUT_FORMATS, metavar="NAME", help=f"one of {', '.join(OUTPUT_FORMATS)}")
     parser.add_argument("--transparent", action="store_true", help="leave the background out (.webm .mov .gif .webp)")
     parser.add_argument("--media", metavar="DIR", type=Path, help="folder of media files that rows name")
-    parser.add_argument("--again", action="store_true", help="render rows that the manifest has as done too")
+    parser.add_argument("--again", action="store_true", help="also render rows that the manifest lists as finished")
     connecting.add_arguments(parser)
 
 

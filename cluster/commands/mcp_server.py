@@ -1,6 +1,6 @@
 """A Model Context Protocol server over the API, for agents: list templates, preview frames, render, get links.
 
-Speaks over standard input and output, or with --http over HTTP at /mcp. Without --server it works on the farm that runs here.
+The server uses standard input and output, or with --http HTTP at /mcp. Without --server it works on the farm that runs here.
 """
 
 from __future__ import annotations

@@ -145,9 +145,13 @@ def with_sounds(document: Document, folders: Sequence[Path]) -> Document:
 
 def _named(source: str, folders: Sequence[Path]) -> Path | None:
     """Return the first file with the name of the source, or None."""
-    name = unquote(urlsplit(source).path).rsplit("/", 1)[-1]
-    found = (folder / name for folder in folders if name not in ("", ".", ".."))
-    return next((path for path in found if path.is_file()), None)
+    name = _file_name(source)
+    return next((path for folder in folders if (path := folder / name).is_file()), None)
+
+
+def _file_name(source: str) -> str:
+    """Return the last part of a URL or path, or an empty string."""
+    return unquote(urlsplit(source).path).rsplit("/", 1)[-1]
 
 
 def _data_url(path: Path) -> str:
@@ -172,10 +176,10 @@ def _with_media(fields: Iterable[InputField], folders: list[Path]) -> tuple[dict
 
 
 def _file_of(field: InputField, folders: list[Path]) -> Path | None:
-    name = unquote(urlsplit(str(field.default or "")).path).rsplit("/", 1)[-1]
-    names = [name] if name else []
+    """Return the first file with the name of the field's default or of its id, or None."""
+    name = _file_name(str(field.default or ""))
     for folder in folders:
-        for candidate in (*(folder / one for one in names), *sorted(folder.glob(f"{field.id}.*"))):
+        for candidate in (folder / name, *sorted(folder.glob(f"{field.id}.*"))):
             if candidate.is_file():
                 return candidate
     return None
