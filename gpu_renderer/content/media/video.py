@@ -16,7 +16,7 @@ from pathlib import Path
 import av
 
 from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, packets, read_index
-from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
+from gpu_renderer.content.media.video_frame import UNSPECIFIED, DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable, is_of_machine
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.threads import prefetched
@@ -216,6 +216,7 @@ class _Decoder:
     def _open(self) -> None:
         self._container = opened(self._path)
         self._stream = self._container.streams.video[0]
+        self._stated_matrix = self._stream.codec_context.colorspace
         self._codec = _codec_of(self._stream)
         if self._is_careful:
             self._codec.thread_count = 1
@@ -353,9 +354,19 @@ class _Decoder:
                 # Pictures before the entry point lack their reference pictures and are not shown.
                 if not self._is_careful and frame.is_corrupt and frame.pts >= self._shown_from:
                     raise _DamageFound
+                self._tag(frame)
                 yield frame
         if is_broken and not self._is_careful:
             raise _DamageFound
+
+    def _tag(self, frame: av.VideoFrame) -> None:
+        """Give a frame the matrix that the container states, unless the bitstream has its own, as Chromium does.
+
+        VP8 cannot state a matrix: libav reports BT.601 for all of its frames.
+        """
+        is_stated = self._stated_matrix != UNSPECIFIED
+        if is_stated and (frame.colorspace == UNSPECIFIED or self._stream.codec_context.name == "vp8"):
+            frame.colorspace = self._stated_matrix
 
 
 def _pixel_bytes(size: av.VideoCodecContext) -> int:

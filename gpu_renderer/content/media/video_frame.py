@@ -28,7 +28,8 @@ _MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 7: "smpte240m", 9: "bt2020", 10
 """Supported matrix coefficients (ITU-T H.273 table 4). Other codes count as unspecified."""
 UNTAGGED_MATRIX = "bt709"
 _FULL_RANGE = 2
-_UNSPECIFIED = 2
+UNSPECIFIED: Final = 2
+"""Code of a colour tag that states nothing (ITU-T H.273)."""
 GRAPHS_MAX = 4
 _FLAGS = "bilinear+full_chroma_int+accurate_rnd"
 CROP_GRID_PX = 32
@@ -167,7 +168,7 @@ class Scalers:
         """Convert with libswscale to straight uint8 (rows, columns, 4). A part has even edges; chroma outside it is not used."""
         key = (frame.width, frame.height, frame.format.name, _matrix(frame), _is_full_range(frame), part)
         # These tags do not affect the conversion, but libswscale refuses unknown codes.
-        frame.color_primaries = frame.color_trc = _UNSPECIFIED
+        frame.color_primaries = frame.color_trc = UNSPECIFIED
         with self._lock:
             graph = self._graphs.get(key, lambda: _graph(frame, part))
             graph.vpush(frame)

@@ -9,6 +9,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from av.bitstream import BitStreamFilterContext
 
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_file import read_index
@@ -230,6 +231,35 @@ def test_the_matrix_and_range_follow_the_tags_and_are_bt709_without_any(
     assert frame is not None
     pixels = frame.pixels
     assert np.abs(pixels[10, 10].astype(int) - (255, 0, 0, 255)).max() <= 3
+
+
+@pytest.mark.parametrize(
+    ("library", "stated", "matrix"),
+    [
+        ("libvpx", 1, "bt709"),
+        ("libvpx", 2, "bt601"),
+        ("libvpx-vp9", 6, "bt601"),
+        ("libvpx-vp9", 2, "bt709"),
+    ],
+)
+def test_the_container_states_the_matrix_of_a_bitstream_without_one(
+    videos: Videos, tmp_path: Path, library: str, stated: int, matrix: str
+) -> None:
+    codes = {"bt709": (63, 102, 240), "bt601": (81, 90, 240)}[matrix]
+    with av.open(str(tmp_path / "clip.webm"), "w") as container:
+        stream = container.add_stream(library, rate=25, options={"crf": "4", "b": "4M"})
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        stream.codec_context.colorspace = stated
+        frame = av.VideoFrame(64, 48, "yuv420p")
+        frame.colorspace = stated
+        for plane, code in zip(frame.planes, codes, strict=True):
+            plane.update(bytes([code]) * plane.buffer_size)
+        unstated = BitStreamFilterContext("vp9_metadata=color_space=unknown" if library != "libvpx" else "null", stream)
+        for packet in (*stream.encode(frame), *stream.encode(None)):
+            container.mux(unstated.filter(packet))
+    shown_frame = videos.frame("clip.webm", 0.0)
+    assert shown_frame is not None
+    assert np.abs(shown_frame.pixels[10, 10].astype(int) - (255, 0, 0, 255)).max() <= 4
 
 
 def test_transparency_of_vp9_is_kept_and_premultiplied(videos: Videos, tmp_path: Path) -> None:
