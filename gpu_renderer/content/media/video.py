@@ -15,7 +15,15 @@ from pathlib import Path
 
 import av
 
-from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, packets, read_index
+from gpu_renderer.content.media.video_file import (
+    VideoIndex,
+    alpha_library,
+    limit,
+    opened,
+    packets,
+    read_index,
+    shown_stream,
+)
 from gpu_renderer.content.media.video_frame import UNSPECIFIED, DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable, is_of_machine
 from gpu_renderer.kernels.loading import kernels
@@ -215,7 +223,7 @@ class _Decoder:
 
     def _open(self) -> None:
         self._container = opened(self._path)
-        self._stream = self._container.streams.video[0]
+        self._stream = shown_stream(self._container)
         self._stated_matrix = self._stream.codec_context.colorspace
         self._codec = _codec_of(self._stream)
         if self._is_careful:
@@ -360,12 +368,11 @@ class _Decoder:
             raise _DamageFound
 
     def _tag(self, frame: av.VideoFrame) -> None:
-        """Give a frame the matrix that the container states, unless the bitstream has its own, as Chromium does.
+        """Give a frame of VP8 or VP9 the matrix that the container states, as Chromium does.
 
-        VP8 cannot state a matrix: libav reports BT.601 for all of its frames.
+        VP8 has no place for a matrix: libav reports BT.601 for all of its frames. VP9 has one for some matrices.
         """
-        is_stated = self._stated_matrix != UNSPECIFIED
-        if is_stated and (frame.colorspace == UNSPECIFIED or self._stream.codec_context.name == "vp8"):
+        if self._stated_matrix != UNSPECIFIED and self._stream.codec_context.name in {"vp8", "vp9"}:
             frame.colorspace = self._stated_matrix
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import av
+from av.stream import Disposition
 
 from gpu_renderer.errors import MediaUndecodable, is_of_machine
 
@@ -48,6 +49,14 @@ def limit(codec: av.VideoCodecContext) -> None:
     """Let an unopened decoder refuse too large pictures. A stream can change its size anywhere."""
     if not codec.is_open:
         codec.options = {**codec.options, "max_pixels": str(PIXELS_MAX)}
+
+
+def shown_stream(container: av.container.InputContainer) -> av.VideoStream:
+    """Return the first video stream, in MP4 the first that is enabled (ISO/IEC 14496-12, 8.3.1). The file must have one."""
+    streams = container.streams.video
+    if "mp4" not in container.format.name:
+        return streams[0]
+    return next((stream for stream in streams if stream.disposition & Disposition.default), streams[0])
 
 
 def has_alpha(video_format: Any) -> bool:
@@ -102,14 +111,15 @@ class VideoIndex:
 
 
 def read_index(path: Path) -> VideoIndex:
-    """Return the index of a file's first video stream. Raises MediaUndecodable."""
+    """Return the index of the video stream that is shown. Raises MediaUndecodable."""
     try:
         with opened(path) as container:
             if not container.streams.video:
                 raise MediaUndecodable(f"{path.name} holds no video", "A video holds no pictures.")
-            if container.streams.video[0].codec_context is None:
+            stream = shown_stream(container)
+            if stream.codec_context is None:
                 raise MediaUndecodable(f"{path.name}: no decoder", "A video has a format that cannot be decoded.")
-            return _indexed(container, container.streams.video[0])
+            return _indexed(container, stream)
     except (av.FFmpegError, OSError) as error:
         if is_of_machine(error):
             raise

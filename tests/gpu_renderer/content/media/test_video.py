@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
 from av.bitstream import BitStreamFilterContext
+from av.stream import Disposition
 
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_file import read_index
@@ -89,6 +90,35 @@ def test_a_video_that_starts_late_counts_from_its_first_frame(videos: Videos, tm
     make_video(tmp_path / "clip.mp4", shown_at_ms=range(500, 900, 40))
     assert shown(videos, "clip.mp4", 0.0) == 0
     assert shown(videos, "clip.mp4", 0.08) == 2
+
+
+def make_video_of_tracks(path: Path, is_enabled: Sequence[bool]) -> None:
+    """Write a video whose tracks have levels 0, 1 ... of which only some are enabled."""
+    with av.open(str(path), "w") as container:
+        streams = [container.add_stream("libx264", rate=25) for _ in is_enabled]
+        for stream, enabled in zip(streams, is_enabled, strict=True):
+            stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            stream.disposition = Disposition.default if enabled else Disposition(0)
+        for index, stream in enumerate(streams):
+            grey = np.full((48, 64, 3), level(index), np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(grey, format="rgb24")))
+            container.mux(stream.encode(None))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_enabled", "shown_track"),
+    [
+        ("a.mp4", (True, False), 0),
+        ("a.mp4", (False, True), 1),
+        ("a.mov", (False, True, True), 1),
+        ("a.mkv", (False, True), 0),
+    ],
+)
+def test_the_first_enabled_track_is_shown(
+    videos: Videos, tmp_path: Path, name: str, is_enabled: Sequence[bool], shown_track: int
+) -> None:
+    make_video_of_tracks(tmp_path / name, is_enabled)
+    assert shown(videos, name, 0.0) == shown_track
 
 
 def test_two_places_of_one_file_are_read_side_by_side(videos: Videos, tmp_path: Path) -> None:
@@ -234,16 +264,18 @@ def test_the_matrix_and_range_follow_the_tags_and_are_bt709_without_any(
 
 
 @pytest.mark.parametrize(
-    ("library", "stated", "matrix"),
+    ("library", "bitstream", "stated", "matrix"),
     [
-        ("libvpx", 1, "bt709"),
-        ("libvpx", 2, "bt601"),
-        ("libvpx-vp9", 6, "bt601"),
-        ("libvpx-vp9", 2, "bt709"),
+        ("libvpx", "null", 1, "bt709"),
+        ("libvpx", "null", 2, "bt601"),
+        ("libvpx-vp9", "vp9_metadata=color_space=unknown", 6, "bt601"),
+        ("libvpx-vp9", "vp9_metadata=color_space=unknown", 2, "bt709"),
+        ("libvpx-vp9", "vp9_metadata=color_space=bt709", 6, "bt601"),
+        ("libvpx-vp9", "vp9_metadata=color_space=bt601", 2, "bt601"),
     ],
 )
-def test_the_container_states_the_matrix_of_a_bitstream_without_one(
-    videos: Videos, tmp_path: Path, library: str, stated: int, matrix: str
+def test_a_matrix_that_webm_states_replaces_that_of_the_bitstream(
+    videos: Videos, tmp_path: Path, library: str, bitstream: str, stated: int, matrix: str
 ) -> None:
     codes = {"bt709": (63, 102, 240), "bt601": (81, 90, 240)}[matrix]
     with av.open(str(tmp_path / "clip.webm"), "w") as container:
@@ -254,7 +286,7 @@ def test_the_container_states_the_matrix_of_a_bitstream_without_one(
         frame.colorspace = stated
         for plane, code in zip(frame.planes, codes, strict=True):
             plane.update(bytes([code]) * plane.buffer_size)
-        unstated = BitStreamFilterContext("vp9_metadata=color_space=unknown" if library != "libvpx" else "null", stream)
+        unstated = BitStreamFilterContext(bitstream, stream)
         for packet in (*stream.encode(frame), *stream.encode(None)):
             container.mux(unstated.filter(packet))
     shown_frame = videos.frame("clip.webm", 0.0)
