@@ -12,7 +12,13 @@ from gpu_renderer.content.svg.budget import BLUR_WORK, DEPTH_MAX, LAYER_WORK, Co
 from gpu_renderer.content.svg.clipping import basic_shape, clip_outline
 from gpu_renderer.content.svg.document import Document, Element, SvgSize, children, href, name_of, shown_children
 from gpu_renderer.content.svg.filter_functions import filter_list, function_filter, is_blurring
-from gpu_renderer.content.svg.filters import blend_mode, filter_region, image_filter
+from gpu_renderer.content.svg.filters import (
+    blend_mode,
+    ends_in_linear_light,
+    filter_region,
+    image_filter,
+    in_linear_light,
+)
 from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
 from gpu_renderer.content.svg.masking import draw_masks, masks_of
 from gpu_renderer.content.svg.media_queries import Screen
@@ -196,19 +202,26 @@ class Drawing(SvgScene):
     ) -> None:
         """Paint through the filters of the property.
 
-        The first filter reads the source, the last one gives the result.
+        The first filter reads the source, the last one gives the result. Functions compute in the light of the last filter
+        element before them, as in Chromium.
         """
-        found = filter_list(value)
+        found: list[tuple[str, str, Element | None, bool]] = []
+        is_linear = False
+        for name, inside in filter_list(value):
+            wanted = self.document.referred(f"url({inside})") if name == "url" else None
+            found.append((name, inside, wanted, is_linear))
+            if wanted is not None and name_of(wanted) == "filter":
+                is_linear = ends_in_linear_light(self, wanted)
         if not found:
             self._warn_about_functions("filter", state.style)
         depth = canvas.save()
-        for name, inside in reversed(found):
+        for name, inside, wanted, is_linear in reversed(found):
             if name == "url":
-                if not self._open_filter(self.document.referred(f"url({inside})"), canvas, state, bounds):
+                if not self._open_filter(wanted, canvas, state, bounds):
                     break
             elif (made := function_filter(name, inside, state.style)) is not None:
                 self.budget.spend_layer(canvas, BLUR_WORK if is_blurring(name) else LAYER_WORK)
-                canvas.saveLayer(None, skia.Paint(ImageFilter=made))
+                canvas.saveLayer(None, skia.Paint(ImageFilter=in_linear_light(made) if is_linear else made))
         else:
             paint()
         canvas.restoreToCount(depth)

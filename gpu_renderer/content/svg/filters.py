@@ -14,7 +14,7 @@ from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.lighting import Surface, lighting
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of
-from gpu_renderer.content.svg.values import UNIT, Viewport, fraction, length, numbers
+from gpu_renderer.content.svg.values import UNIT, Style, Viewport, fraction, length, numbers
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
 from gpu_renderer.content.vector.paints import packed
@@ -89,6 +89,24 @@ def image_filter(
     return chain.last
 
 
+def ends_in_linear_light(scene: SvgScene, element: Element) -> bool:
+    """Return True if the last primitive of a `filter` element computes in linear light."""
+    drawn = [primitive for primitive in list(children(element))[:_PRIMITIVES_MAX] if name_of(primitive) in _PRIMITIVES]
+    outer_style = scene.cascade.in_place(element)
+    return any(_is_linear(scene.cascade.computed(primitive, outer_style)) for primitive in drawn[-1:])
+
+
+def in_linear_light(made: skia.ImageFilter) -> skia.ImageFilter:
+    """Return a filter that computes in linear light."""
+    decoding, encoding = skia.ColorFilters.SRGBToLinearGamma(), skia.ColorFilters.LinearToSRGBGamma()
+    decoded_source = skia.ImageFilters.ColorFilter(decoding, None)
+    return skia.ImageFilters.ColorFilter(encoding, skia.ImageFilters.Compose(made, decoded_source))
+
+
+def _is_linear(style: Style) -> bool:
+    return style.get("color-interpolation-filters", "linearRGB") != "sRGB"
+
+
 class _Chain:
     """Results of primitives by name, while the primitives are read in order. None is the source graphic."""
 
@@ -161,7 +179,7 @@ class _Chain:
 
     def _is_linear(self) -> bool:
         """Return True if primitives of the style compute in linear light."""
-        return self._style.get("color-interpolation-filters", "linearRGB") != "sRGB"
+        return _is_linear(self._style)
 
     def _inputs(self) -> list[_Result]:
         name = name_of(self._primitive)

@@ -52,9 +52,38 @@ def test_a_list_filters_in_its_order() -> None:
 
 
 def test_a_list_mixes_functions_and_elements() -> None:
-    offset = '<filter id="f" x="-100%" width="300%"><feOffset dx="-20"/></filter>'
+    offset = '<filter id="f" x="-100%" width="300%" color-interpolation-filters="sRGB"><feOffset dx="-20"/></filter>'
     assert at(square("url(#f) drop-shadow(0 20px red)", offset), (20, 50), (20, 80), (60, 50)) == [BLUISH, RED, NOTHING]
     assert at(square("url(#none) drop-shadow(15px 0 red)"), (80, 50)) == [RED]
+
+
+@pytest.mark.parametrize(
+    ("value", "color"),
+    [
+        ("url(#linear) brightness(1.5)", (83, 164, 244, 255)),
+        ("url(#linear) invert()", (248, 225, 169, 255)),
+        ("url(#linear) brightness(1.5) grayscale(1)", (159, 159, 159, 255)),
+        ("url(#own) invert()", (248, 225, 169, 255)),
+        ("invert() url(#linear) contrast(.5)", (187, 158, 141, 255)),
+        ("url(#encoded) invert()", (187, 119, 51, 255)),
+        ("url(#linear) url(#encoded) invert()", (187, 119, 51, 255)),
+        ("url(#none) invert()", (187, 119, 51, 255)),
+    ],
+)
+def test_functions_compute_in_the_light_of_the_last_element_before_them(value: str, color: Color) -> None:
+    encoded = 'color-interpolation-filters="sRGB"'
+    filters = (
+        '<filter id="linear"><feOffset/></filter>'
+        f'<filter id="encoded" {encoded}><feOffset/></filter>'
+        f'<filter id="own" {encoded}><feOffset/><feOffset color-interpolation-filters="linearRGB"/></filter>'
+    )
+    (found,) = at(square(value, filters), (50, 50))
+    assert found == pytest.approx(color, abs=2)
+
+
+def test_the_shadow_of_a_function_after_a_linear_element_has_a_linear_color() -> None:
+    (shadow,) = at(square("url(#f) drop-shadow(15px 0 #48c)", '<filter id="f"><feOffset/></filter>'), (75, 50))
+    assert shadow == pytest.approx((141, 193, 231, 255), abs=2)
 
 
 @pytest.mark.parametrize("value", ["foo(3)", "grayscale(1) foo(3)", "invert() " * 16 + "grayscale(1)"])
