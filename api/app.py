@@ -29,6 +29,7 @@ from api.middleware.boundary import ErrorBoundary
 from api.middleware.origins import OtherOrigins
 from api.middleware.rate import RequestRate
 from api.middleware.telemetry import Telemetry
+from api.middleware.turns import RequestTurns
 from api.renders.endpoints import router as renders
 from api.route import operation_id
 from api.stills.endpoints import router as stills
@@ -52,6 +53,7 @@ from farm_core.settings import Settings
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.choice import storage_of
 from farm_core.storage.links import Links
+from farm_core.turns import TURNS_PER_ACCOUNT
 
 POOL_CONNECTIONS: Final = 12
 LARGE_BODIES: Final = 2
@@ -59,13 +61,15 @@ UPLOADS: Final = 8
 """Most concurrent large bodies (in memory) and uploads (on disk) of an account in one process."""
 SLOT_SECONDS: Final = 60.0
 """Time that a request waits for a slot before it is refused."""
+REQUESTS_WAITING: Final = 1_000
+"""Requests of an account that are handled or wait for a turn. Further ones are refused."""
 BULK_SECONDS: Final = 15.0
 """Time that a page waits for another action on all renders that match. Each of them can read all renders of the account."""
 
 PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, batches)
 """Routers under `/api/v1`."""
 
-MIDDLEWARE: Final = (ErrorBoundary, RequestRate, KeysOnlyInV1, BodyLimit)
+MIDDLEWARE: Final = (ErrorBoundary, RequestTurns, RequestRate, KeysOnlyInV1, BodyLimit)
 """Middleware of every request, outermost first. Telemetry and CORS enclose it."""
 
 
@@ -96,6 +100,7 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
         sandbox=Sandbox(is_confined=settings.drawing_sandbox),
         large_bodies=ConcurrencyLimit(LARGE_BODIES, SLOT_SECONDS, "Too many large requests of this account at once."),
         uploads=ConcurrencyLimit(UPLOADS, SLOT_SECONDS, "Too many uploads of this account at once."),
+        turns=ConcurrencyLimit(TURNS_PER_ACCOUNT, SLOT_SECONDS, requests_max=REQUESTS_WAITING),
         bulk_actions=ConcurrencyLimit(1, BULK_SECONDS, "Another action on many renders of this account is running."),
     )
 

@@ -43,6 +43,7 @@ class AppState:
     sandbox: Sandbox
     large_bodies: ConcurrencyLimit
     uploads: ConcurrencyLimit
+    turns: ConcurrencyLimit
     bulk_actions: ConcurrencyLimit
 
 

@@ -26,6 +26,8 @@ from farm_core.usage import admission
 from farm_core.usage.admission import UsedKey
 from farm_core.usage.period import RESET_NOTE
 
+CONSOLE_COOKIE: Final = "farm_console"
+"""Cookie of a session of the console."""
 _BAD_TOKEN: Final = (
     "This session token is not valid, or has expired. "
     f"Sign in again, or send an API key, which begins with {LIVE_PREFIX}."
@@ -88,6 +90,7 @@ async def session_account(state: AppState, token: str | None) -> Account:
     account = await state.database.single(lambda connection: admission.used_account(connection, account_id))
     if account is None:
         raise Unauthorized(_BAD_TOKEN)
+    state.credential_accounts.learn(hash_of(token), account.id)
     return in_good_standing(account)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 
 from api.app_state import AppState, app_state_of
-from api.auth import Caller
+from api.auth import CONSOLE_COOKIE, Caller
 from api.middleware.bodies import UPLOAD_PATHS
 from console.errors import ActionRefused, SignInNeeded
 from farm_core.accounts.keys import hash_of
@@ -24,7 +24,6 @@ from farm_core.db.shares import HOLDER, Holder
 from farm_core.errors import NotFound, RateLimited
 from farm_core.sign_in import repository
 
-COOKIE: Final = "farm_console"
 CHANGES_NOTHING: Final = frozenset({"GET", "HEAD"})
 
 
@@ -76,7 +75,7 @@ class Viewer:
 
 async def signed_in(request: Request) -> Viewer:
     """Return the signed-in person. Raises SignInNeeded. Refuse changes without the session's CSRF token."""
-    state, token = app_state_of(request), request.cookies.get(COOKIE, "")
+    state, token = app_state_of(request), request.cookies.get(CONSOLE_COOKIE, "")
     digest = hash_of(token)
     HOLDER.set(state.credential_accounts.holder(digest))
     viewer = await _viewer_of(state, token)

@@ -16,9 +16,14 @@ class ConcurrencyLimit:
     """A semaphore of `count` slots for each account. Waiting requests get slots in the order of their arrival."""
 
     def __init__(
-        self, count: int, wait_seconds: float, rule: str = "Too many requests of this account at once."
+        self,
+        count: int,
+        wait_seconds: float,
+        rule: str = "Too many requests of this account at once.",
+        *,
+        requests_max: int | None = None,
     ) -> None:
-        self.count, self._wait_seconds, self._rule = count, wait_seconds, rule
+        self.count, self._wait_seconds, self._rule, self._requests_max = count, wait_seconds, rule, requests_max
         self._semaphores: dict[str, asyncio.Semaphore] = {}
         self._users: dict[str, int] = {}
         """Number of requests that hold or await a slot, by account."""
@@ -34,7 +39,9 @@ class ConcurrencyLimit:
 
     async def acquire(self, account: str, count: int | None = None) -> None:
         """Take a slot. `count` overrides the number of slots for this account. Raises RateLimited if none becomes
-        free in time."""
+        free in time, or at once if `requests_max` of the account hold or await one."""
+        if self._requests_max is not None and self._users.get(account, 0) >= self._requests_max:
+            raise self._refusal()
         semaphore = self._semaphores.setdefault(account, asyncio.Semaphore(count or self.count))
         self._users[account] = self._users.get(account, 0) + 1
         try:
@@ -43,13 +50,16 @@ class ConcurrencyLimit:
         except BaseException as error:
             self._forget(account)
             if isinstance(error, TimeoutError):
-                raise RateLimited(_RETRY_SECONDS, f"{self._rule} Try again in {_RETRY_SECONDS} s.") from None
+                raise self._refusal() from None
             raise
 
     def release(self, account: str) -> None:
         """Give a slot back."""
         self._semaphores[account].release()
         self._forget(account)
+
+    def _refusal(self) -> RateLimited:
+        return RateLimited(_RETRY_SECONDS, f"{self._rule} Try again in {_RETRY_SECONDS} s.")
 
     def _forget(self, account: str) -> None:
         self._users[account] -= 1

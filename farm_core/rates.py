@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 
 from farm_core.errors import RateLimited
 from farm_core.lru_dict import LruDict
+from farm_core.turns import others_first
 
 WINDOW_SECONDS: Final = 60.0
 _AWAY_SECONDS: Final = 1.0
@@ -90,7 +91,8 @@ class RateLimiter:
         """
         wait = await self.wait_seconds(key, limit)
         if wait and self._refusals.wait_seconds(key, QUICK_REFUSALS, time.monotonic()):
-            await asyncio.sleep(REFUSAL_SECONDS)
+            async with others_first():
+                await asyncio.sleep(REFUSAL_SECONDS)
         return wait
 
     async def require(

@@ -11,6 +11,8 @@ COMPARISONS_MAX: Final = 50_000
 """Pairs of characters that the hints of a request compare: 15 ms. A name of 60 characters, compared with a thousand of
 that length, would take a second.
 """
+_COMPARISONS_OF_A_NAME: Final = 50
+"""Cost of comparing two short names, in pairs of characters."""
 
 
 class Hints:
@@ -20,6 +22,7 @@ class Hints:
         """`ratio_least`: least ratio of equal characters, 0 to 1."""
         self._known = {_plain(name): name for name in known}
         self._characters = sum(map(len, self._known))
+        self._least = _COMPARISONS_OF_A_NAME * len(self._known)
         self._ratio_least = ratio_least
         self._left = COMPARISONS_MAX
         self._found: dict[str, str | None] = {}
@@ -30,7 +33,7 @@ class Hints:
         if plain in self._known or len(name) > NAME_CHARACTERS_MAX:
             return self._known.get(plain)
         if plain not in self._found:
-            self._left -= len(plain) * self._characters
+            self._left -= len(plain) * self._characters + self._least
             if self._left < 0:
                 return None
             near = get_close_matches(plain, self._known, 1, self._ratio_least)

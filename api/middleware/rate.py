@@ -12,7 +12,7 @@ from api.errors import envelope
 from farm_core.errors import RateLimited
 from farm_core.net.addresses import subscriber
 
-_PROBES: Final = frozenset({"/api/health", "/api/ready", "/metrics"})
+PROBES: Final = frozenset({"/api/health", "/api/ready", "/metrics"})
 
 
 class RequestRate:
@@ -25,7 +25,7 @@ class RequestRate:
         """Handle the request."""
         path = scope.get("path", "")
         # The console limits its own requests: each page needs many.
-        if scope["type"] == "http" and path not in _PROBES and not path.startswith("/console/"):
+        if scope["type"] == "http" and path not in PROBES and not path.startswith("/console/"):
             state = app_state_of(HTTPConnection(scope))
             address = subscriber(scope["client"][0]) if scope.get("client") else "unknown"
             limit = state.settings.automation_requests_per_minute_per_ip

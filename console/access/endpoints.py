@@ -9,10 +9,10 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from api.app_state import app_state_of
-from api.auth import session_account
+from api.auth import CONSOLE_COOKIE, session_account
 from api.dependencies import AppStateOf, Work
 from console.pages import THEME_COOKIE, THEMES, is_part, page
-from console.viewer import COOKIE, ViewerOf, check_csrf
+from console.viewer import ViewerOf, check_csrf
 from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.audit.log import Actor, Role, record
 from farm_core.errors import Forbidden, Unauthorized
@@ -99,7 +99,7 @@ async def sign_out(viewer: ViewerOf, work: Work, csrf: Annotated[str, Form()] = 
     check_csrf(viewer, csrf)
     await repository.end_session(work, viewer.token)
     answer = RedirectResponse("/console/sign-in", 303)
-    answer.delete_cookie(COOKIE, path="/console")
+    answer.delete_cookie(CONSOLE_COOKIE, path="/console")
     return answer
 
 
@@ -125,7 +125,7 @@ def _with_session(request: Request, token: str, target: str) -> Response:
     seconds = int(repository.SESSION_LIFETIME.total_seconds())
     origin = app_state_of(request).settings.public_origin or ""
     secure = request.url.scheme == "https" or origin.startswith("https://")
-    answer.set_cookie(COOKIE, token, seconds, path="/console", secure=secure, httponly=True, samesite="strict")
+    answer.set_cookie(CONSOLE_COOKIE, token, seconds, path="/console", secure=secure, httponly=True, samesite="strict")
     return answer
 
 

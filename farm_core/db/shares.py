@@ -49,6 +49,10 @@ class CredentialAccounts:
         account = self._known.get(digest)
         return Holder(digest, slots=1) if account is None else Holder(account)
 
+    def account(self, digest: str) -> str | None:
+        """Return the account of a recently used credential."""
+        return self._known.get(digest)
+
     def learn(self, digest: str, account: str) -> None:
         """Remember the account of a credential."""
         self._known[digest] = account

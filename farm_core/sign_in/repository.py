@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import aliased
 from sqlmodel import col
@@ -76,15 +77,22 @@ async def create_session(session: AsyncSession, account_id: str, now: datetime, 
 
 async def signed_in(session: AsyncSession, token: str, now: datetime) -> SignedIn | None:
     """Return the accounts of the session with this token, or None if it is unknown or expired. One statement."""
+    row = (await session.execute(_session_accounts(), {"token_hash": hash_of(token), "now": now})).first()
+    return None if row is None else SignedIn(row[2] or row[1], row[1], row[0].read_only)
+
+
+@cache
+def _session_accounts() -> Select[ConsoleSession, Account, Account]:
+    """Return the statement of `signed_in`. Making it takes longer than running it, because it has two aliases of a table."""
     acted = aliased(Account)
-    statement = (
+    return (
         select(ConsoleSession, Account, acted)
         .join(Account, col(Account.id) == col(ConsoleSession.account_id))
         .outerjoin(acted, col(acted.id) == col(ConsoleSession.acting_as))
-        .where(col(ConsoleSession.token_hash) == hash_of(token), col(ConsoleSession.expires_at) > now)
+        .where(
+            col(ConsoleSession.token_hash) == bindparam("token_hash"), col(ConsoleSession.expires_at) > bindparam("now")
+        )
     )
-    row = (await session.execute(statement)).first()
-    return None if row is None else SignedIn(row[2] or row[1], row[1], row[0].read_only)
 
 
 async def act_as(session: AsyncSession, token: str, account_id: str | None) -> None:

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from farm_core.ids import new_id
 from farm_core.stills.options import Frames, StillFormat
 from farm_core.stills.subject import StillSubject
+from farm_core.turns import others_first
 
 WAIT_SECONDS: Final = 20
 """Time limit of an answer: the first request may have to fetch media and open a large document."""
@@ -75,7 +76,8 @@ class StillExchange:
             if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(request) | {"deadline": deadline})) > _QUEUE_MAX:
                 await self._redis.rpop(_QUEUE)
                 return None
-            found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
+            async with others_first():
+                found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
         return None if found is None else _answer(cast(bytes, found[1]))
