@@ -193,7 +193,7 @@ class _Body:
             kept = self._fields[self._name]
             kept += chunk
             if len(kept) > _FIELD_BYTES_MAX:
-                raise BadRequest(f"The form's field {self._name!r} is too long.")
+                raise BadRequest(f"The form's field {self._name!r} holds more than {in_words(_FIELD_BYTES_MAX)}.")
 
     def _end(self) -> None:
         self._ended = True

@@ -21,6 +21,10 @@ CONTAINERS_MAX: Final = 50_000
 VALUES_MAX: Final = 500_000
 """Maximum numbers of objects and lists, and of values, outside documents and presets: a batch of 1,000 rows of 500 values."""
 
+DEPTH_MAX: Final = 1024
+"""Depth of the parser, which has no option for it."""
+_TOO_DEEP: Final = "depth limit exceeded"
+
 
 def check_body(folder: str) -> list[str]:
     """Check the body in the folder, move its documents and presets to their own files, and return their names.
@@ -54,4 +58,6 @@ def checked_body(folder: str, apart: list[str]) -> Any:
 def syntax_fault(error: json.JSONDecodeError) -> BadRequest:
     """Return the error for a body that is not JSON."""
     place = f"line {error.lineno}, column {error.colno}"
+    if error.msg == _TOO_DEEP:
+        return BadRequest(f"The JSON is nested more than {DEPTH_MAX} deep ({place}).")
     return BadRequest(f"The request body is not valid JSON in UTF-8: {error.msg} ({place}).")

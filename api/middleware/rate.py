@@ -31,6 +31,7 @@ class RequestRate:
             limit = state.settings.automation_requests_per_minute_per_ip
             wait = await state.rates.patient_wait_seconds(f"address:{address}", limit)
             if wait:
-                await envelope(scope, RateLimited(wait))(scope, receive, send)
+                message = f"At most {limit} requests a minute of an address are handled. Try again in {wait} s."
+                await envelope(scope, RateLimited(wait, message))(scope, receive, send)
                 return
         await self._app(scope, receive, send)

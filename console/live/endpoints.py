@@ -53,7 +53,10 @@ class _Stream(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events until the page is closed. Raises RateLimited."""
         if self._hub.count_of(self._account_id) >= STREAMS_PER_ACCOUNT:
-            raise RateLimited(RETRY_SECONDS, "Too many pages of this account are open. Close some of them.")
+            raise RateLimited(
+                RETRY_SECONDS,
+                f"An account can have {STREAMS_PER_ACCOUNT} open pages. Close some of them and reload this one.",
+            )
         async with self._hub.listening(self._account_id) as listener:
             self.body_iterator = self._events_of(listener)
             await super().__call__(scope, receive, send)
