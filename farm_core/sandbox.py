@@ -29,6 +29,7 @@ from typing import Any, Final, TypeVar, TypeVarTuple, cast
 from farm_core.errors import BadRequest
 from farm_core.settings import environment_of_children
 from farm_core.telemetry import logs
+from farm_core.turns import others_first
 
 WORKERS_MAX: Final = 3
 CALLS_PER_OWNER: Final = 2
@@ -105,7 +106,7 @@ class Sandbox:
         """
         self._waiting[owner] += 1
         try:
-            async with self._gates[owner]:
+            async with others_first(), self._gates[owner]:
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self._threads, self.call_now, function, *arguments)
         finally:

@@ -16,8 +16,8 @@ from farm_core.concurrency_limit import ConcurrencyLimit
 
 TURNS_PER_ACCOUNT: Final = 2
 """Requests of an account that are handled at once: one can work while the other waits for Postgres, Redis or a disk."""
-TURN_SECONDS: Final = 0.25
-"""Longest turn. A request that waits longer for a server or the sandbox goes on without one."""
+TURN_SECONDS: Final = 1.0
+"""Longest turn. A request that waits longer for a server goes on without one."""
 
 
 class Turn:
