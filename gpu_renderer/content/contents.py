@@ -22,6 +22,7 @@ from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.lines import END_PADDING_PX, SIDE_PADDING_PX, measured_box
 from gpu_renderer.content.text.text_raster import text_raster
 from gpu_renderer.content.vector.mask import MaskRaster, mask_coverage, part_of
+from gpu_renderer.content.vector.paints import Canvas
 from gpu_renderer.content.vector.particles import particle_raster
 from gpu_renderer.content.vector.shape import shape_raster
 from gpu_renderer.content.vector.surface import Pixels
@@ -129,18 +130,18 @@ class Contents:
         return with_character_planes(snapshot, self._fonts)
 
     def raster(
-        self, source: Source, supersample: float, bleed_px: float = 0.0, *, is_amplified: bool = False
+        self, source: Source, supersample: float, bleed_px: float = 0.0, canvas: Canvas | None = None
     ) -> Raster | None:
         """Return the source's pixels at `supersample` raster px per layer px, or None if there is nothing to draw.
 
         A picture keeps its own size at any supersampling. A file that cannot be decoded gives a warning.
-        `is_amplified`: a later step of the frame amplifies the dither of a shape's gradients.
+        `canvas`: the canvas whose edges and dither a shape gets, or None to choose by the scale.
         """
         if isinstance(source, VideoSource):
             return self._video(source)
         if isinstance(source, (ImageSource, SvgSource)):
             return self._picture(source)
-        key = (source, supersample, bleed_px, is_amplified)
+        key = (source, supersample, bleed_px, canvas)
         return self._rasters.get(key, lambda: self._if_finite(lambda: self._drawn(*key), None))
 
     def footage(self, source: VideoSource) -> DecodedFrame | None:
@@ -161,9 +162,9 @@ class Contents:
         key = (tuple(paths), raster, part)
         return self._pixels.get(key, lambda: part_of(self.mask(paths, raster), part))
 
-    def _drawn(self, source: Source, supersample: float, bleed_px: float, is_amplified: bool) -> Raster | None:
+    def _drawn(self, source: Source, supersample: float, bleed_px: float, canvas: Canvas | None) -> Raster | None:
         if isinstance(source, ShapeSource):
-            return with_content_box(shape_raster(source, supersample, bleed_px, is_amplified=is_amplified))
+            return with_content_box(shape_raster(source, supersample, bleed_px, canvas))
         if isinstance(source, TextSource) and source.content.strip():
             return with_content_box(text_raster(self._bounded(source), supersample, self._fonts, bleed_px))
         if isinstance(source, ParticleSource):

@@ -224,7 +224,8 @@ class _ListCompiler:
         if source is None:
             return MatteUse(None, layer.matte.mode, layer.matte.inverted)
         picture = self._drawn_alone(replace(source, effects=routing.without_maps(source.effects)))
-        return MatteUse(picture, layer.matte.mode, layer.matte.inverted)
+        drawn = None if picture is None else replace(picture, is_matte=True)
+        return MatteUse(drawn, layer.matte.mode, layer.matte.inverted)
 
     def _drawn_alone(self, layer: LayerSnapshot) -> Draw | None:
         """Return the step that draws a layer on its own, without depth, at full opacity, or None for an empty layer."""

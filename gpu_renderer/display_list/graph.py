@@ -83,6 +83,8 @@ class Draw:
     """True for shapes without a soft edge, so that the walls of a body touch without gaps."""
     is_exact: bool = False
     """True for pictures filtered in full precision, because a later step amplifies small differences."""
+    is_matte: bool = False
+    """True for the layer that supplies a track matte."""
     is_bare: bool = field(init=False, repr=False, compare=False)
     """True if the content is only placed and faded."""
 

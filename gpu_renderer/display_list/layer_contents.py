@@ -13,7 +13,8 @@ from gpu_renderer.content.media.frame_blending import mixed_opacity
 from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, raster_tier, supersample
 from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
-from gpu_renderer.display_list.graph import UNTINTED, Draw, Scene, Tint
+from gpu_renderer.display_list import shape_route
+from gpu_renderer.display_list.graph import Draw, Scene, Tint
 from gpu_renderer.display_list.known import Known
 from gpu_renderer.display_list.operations import Operation
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
@@ -43,8 +44,6 @@ MASK_SUPERSAMPLE = 2.0
 MESHES_MAX = 4
 GRADIENT_SIDE_MAX_PX = 512.0
 """Longest side of a background gradient's raster."""
-AMPLIFIED_PX_MAX = 2**20
-"""Largest raster that a gradient needs only because a later step amplifies its dither. It is drawn in about 50 ms."""
 _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 """Sources that always drop their colour tables.
 
@@ -133,7 +132,8 @@ class LayerContents:
         if not stands_still(step):
             return self._made(step, scene, is_smooth), self.box(layer)
         key = (
-            id(source), _is_turned(step), layer.continuous_raster, layer.draft_quality, step.is_exact, scene.is_aces_cg,
+            id(source), shape_route.is_turned(step), layer.continuous_raster, layer.draft_quality, step.is_exact, step.is_matte,
+            scene.is_aces_cg,
         )  # fmt: skip
         known = self._now.get(key) or self._before.get(key) or _KnownContents(source)
         self._now[key] = known
@@ -147,14 +147,13 @@ class LayerContents:
         layer = step.layer
         if effects.needs_baking(layer):
             return self._baked(step, scene, is_smooth)
-        needs_dither = step.is_exact and self._raster_px(step) <= AMPLIFIED_PX_MAX
-        if is_analytic(
-            layer, is_shaded=step.shade != UNTINTED, is_turned=_is_turned(step), needs_dither=needs_dither
-        ):  # fmt: skip
+        raster_px = self._raster_px(step)
+        if shape_route.is_analytic(step, raster_px):
             return _shape(step, scene)
         if isinstance(layer.source, LightWash):
             return _image(step, lights.wash(layer.source), scene)
-        raster = self.rasters.raster(layer.source, self._samples(step), is_amplified=step.is_exact)
+        canvas = shape_route.canvas_of(step, raster_px)
+        raster = self.rasters.raster(layer.source, self._samples(step), canvas=canvas)
         if raster is None:
             return None
         if layer.mesh is not None and not _is_undeformed(layer, raster):
@@ -162,7 +161,7 @@ class LayerContents:
             if placed is not None:
                 return self._on_frame(raster, placed)
             raster = deformed(raster, layer.mesh)
-        return _image(step, raster, scene)
+        return _image(step, raster, scene, has_dither=canvas is not None)
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
         """Return the mask and the colour stage of an unbaked layer. Baking has already applied both."""
@@ -293,37 +292,8 @@ def stands_still(step: Draw) -> bool:
     return step.is_bare and isinstance(step.layer.source, (ShapeSource, TextSource))
 
 
-def is_analytic(layer: LayerSnapshot, *, is_shaded: bool, is_turned: bool, needs_dither: bool) -> bool:
-    """Return True if an unbaked layer is a rectangle or ellipse of one fill, drawn without a raster (layers.md 5).
-
-    Three kinds need a raster: a gradient under effects, or on a plain rectangle with `needs_dither`, because a later step
-    amplifies its 8-bit dither; a gradient multiplied by a shade, because that rule applies to textures only; and a rotated rounded
-    rectangle, because its texture has a hard edge where the outline lies on its box.
-    """
-    source = layer.source
-    if not isinstance(source, ShapeSource) or source.primitive == "path" or len(source.fills) != 1:
-        return False
-    if layer.masks or source.brush_strokes or layer.mesh or any(stroke.width > 0 for stroke in source.strokes):
-        return False
-    fill = source.fills[0]
-    if len(set(source.radii)) != 1:
-        return False
-    if isinstance(fill, SolidPaint):
-        return True
-    is_hard_and_round = is_turned and source.primitive == "rect" and source.radii[0] > 0.0
-    has_corners = source.primitive == "rect" and source.radii[0] <= 0.0
-    needs_raster = is_hard_and_round or is_shaded or (needs_dither and has_corners) or bool(layer.effects)
-    return not needs_raster and gradient_of(fill, source.width, source.height) is not None
-
-
-def _is_turned(step: Draw) -> bool:
-    """Return True if the layer's sides are not horizontal and vertical on the frame."""
-    a, b, _, d, e = step.placement.matrix[:5]
-    return (b != 0.0 or d != 0.0) and (a != 0.0 or e != 0.0)
-
-
 def _shape(step: Draw, scene: Scene) -> Shape:
-    """Return the content of a layer for which `is_analytic` is true."""
+    """Return the content of a layer for which `shape_route.is_analytic` is true."""
     source, is_wall = step.layer.source, step.is_hard
     assert isinstance(source, ShapeSource)
     assert source.primitive != "path"
@@ -355,8 +325,8 @@ def part_shown(source: Source, columns: int, rows: int) -> UnitRect:
     return ((1 - part) / 2, 0.0, part, 1.0) if own > box else (0.0, (1 - part) / 2, 1.0, part)
 
 
-def _image(step: Draw, raster: Raster, scene: Scene) -> Image:
-    """Return the image of an unbaked raster.
+def _image(step: Draw, raster: Raster, scene: Scene, *, has_dither: bool = False) -> Image:
+    """Return the image of an unbaked raster. `has_dither`: it has the reference's dither, which 8 bits would blur.
 
     Particles and the washes of lights are always filtered in full precision: they are faint, and rounded faint colours
     are several levels off in dark parts.

@@ -50,7 +50,7 @@ def test_a_text_that_changes_between_two_rasters_keeps_both() -> None:
 def test_a_rounded_gradient_that_begins_to_turn_is_drawn_as_if_it_had_always_turned() -> None:
     """The frames before must not decide: a segment can begin at any frame."""
     stops = GradientStop(0.0, "#ff0000"), GradientStop(1.0, "#0000ff")
-    source = ShapeSource("rect", 80, 60, (LinearGradient(90.0, stops),), radii=(10.0,) * 4)
+    source = ShapeSource("rect", 800, 600, (LinearGradient(90.0, stops),), radii=(10.0,) * 4)
     level, turned = Transform2D(100, 50), Transform2D(100, 50, 30)
     assert isinstance(paints(source, turned)[0], Image)
     assert isinstance(paints(source, level, turned)[1], Image)

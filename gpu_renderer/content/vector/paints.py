@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import attrgetter
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.surface import Pixels, image, rgba
 from gpu_renderer.geometry.color import Rgba
 from motion.snapshot import GradientStop, LinearGradient, OpacityStop, Paint, RadialGradient, SolidPaint, Stroke
+
+Canvas = Literal["gpu", "processor"]
+"""The reference's pictures come from two canvases, with their own edges and dither."""
 
 MITER_LIMIT = 10.0
 CAPS = {"butt": skia.Paint.kButt_Cap, "round": skia.Paint.kRound_Cap, "square": skia.Paint.kSquare_Cap}
@@ -49,15 +53,14 @@ class Style:
     """Current fill or stroke style over a box of width x height px, black at first.
 
     As on a canvas, an invalid colour leaves the previous style in force. `matrix`: from the box to the pixels of the
-    raster. `is_amplified`: gradients get the dither of a CPU canvas.
+    raster. `canvas`: the canvas whose dither gradients get, or None to choose by the scale.
     """
 
-    def __init__(self, width: float, height: float, matrix: skia.Matrix, *, is_amplified: bool = False) -> None:
+    def __init__(self, width: float, height: float, matrix: skia.Matrix, canvas: Canvas | None = None) -> None:
         self._box = (width, height)
         self._matrix = matrix
-        self._on_processor = (
-            is_amplified or max(map(abs, (matrix.getScaleX(), matrix.getScaleY()))) > _PROCESSOR_SCALE_MIN
-        )
+        scale = max(map(abs, (matrix.getScaleX(), matrix.getScaleY())))
+        self._on_processor = scale > _PROCESSOR_SCALE_MIN if canvas is None else canvas == "processor"
         self._color = css.BLACK
         self._shader: skia.Shader | None = None
 

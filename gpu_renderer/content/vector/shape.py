@@ -11,7 +11,7 @@ from gpu_renderer.content.raster import PADDING_PX_MAX, Raster, padding_for
 from gpu_renderer.content.vector import css
 from gpu_renderer.content.vector.blur import SKIA_BOXES_SIGMA_MIN, blurred, brush_blur, filter_margin
 from gpu_renderer.content.vector.outline import fill, outline, runs_outline
-from gpu_renderer.content.vector.paints import Style, as_pen, solid
+from gpu_renderer.content.vector.paints import Canvas, Style, as_pen, solid
 from gpu_renderer.content.vector.surface import Pixels, bgra, coverage, fitting_scale, image, swapped
 from gpu_renderer.geometry.color import Rgba
 from motion.formulas.ribbon import is_ribbon, ribbons
@@ -19,7 +19,7 @@ from motion.snapshot import BrushStroke, Run, ShapeSource, SolidPaint, Stroke
 from motion.timing import round_half_up
 
 SAMPLED_SCALE_MAX = 1.0
-"""Raster px per layer px up to which edges get the reference's four samples. Above it their mean looks the same."""
+"""Raster px per layer px up to which edges get four samples if no canvas is named. Above it their mean looks alike."""
 _HUGE_PX = 1e5
 _OVERSHOOT = {"center": 1.0, "outside": 2.0, "inside": 0.0}
 
@@ -36,24 +36,24 @@ def padding(source: ShapeSource, bleed_px: float = 0.0) -> float:
 
 
 def shape_raster(
-    source: ShapeSource, supersample: float, bleed_px: float = 0.0, *, is_amplified: bool = False
+    source: ShapeSource, supersample: float, bleed_px: float = 0.0, canvas: Canvas | None = None
 ) -> Raster:
     """Return the shape drawn at `supersample` raster px per layer px.
 
-    `is_amplified`: a later step of the frame amplifies the dither of gradients.
+    `canvas`: the canvas whose edges and dither it gets, or None to choose by the scale.
     """
     padded = padding(source, bleed_px)
     width, height = source.width + 2 * padded, source.height + 2 * padded
     scale = fitting_scale(width, height, supersample)
     columns, rows = max(1, round_half_up(width * scale)), max(1, round_half_up(height * scale))
     color = _single_color(source)
-    pixels, canvas = bgra(columns, rows) if color is None else coverage(columns, rows)
-    canvas.translate(width * scale / 2, height * scale / 2)
-    canvas.scale(scale, scale)
+    pixels, into = bgra(columns, rows) if color is None else coverage(columns, rows)
+    into.translate(width * scale / 2, height * scale / 2)
+    into.scale(scale, scale)
     drawn = source if color is None else _in_white(source)
-    sampled_size = (columns, rows) if scale <= SAMPLED_SCALE_MAX else None
-    _Drawing(canvas, drawn, sampled_size, is_amplified=is_amplified).draw()
-    _paint_over(pixels, canvas, source.brush_strokes, scale)
+    sampled_size = (columns, rows) if canvas == "gpu" or scale <= SAMPLED_SCALE_MAX else None
+    _Drawing(into, drawn, sampled_size, canvas).draw()
+    _paint_over(pixels, into, source.brush_strokes, scale)
     return Raster(swapped(pixels) if color is None else pixels, source.width, source.height, padded, color)
 
 
@@ -92,15 +92,17 @@ class _Drawing:
     """
 
     def __init__(
-        self, canvas: skia.Canvas, source: ShapeSource, sampled_size: tuple[int, int] | None, *, is_amplified: bool
+        self,
+        into: skia.Canvas,
+        source: ShapeSource,
+        sampled_size: tuple[int, int] | None,
+        canvas: Canvas | None,
     ) -> None:
-        self._canvas = canvas
+        self._canvas = into
         self._sampled_size = sampled_size
         self._source = source
-        matrix = canvas.getTotalMatrix()
-        self._fill, self._stroke = (
-            Style(source.width, source.height, matrix, is_amplified=is_amplified) for _ in range(2)
-        )
+        matrix = into.getTotalMatrix()
+        self._fill, self._stroke = (Style(source.width, source.height, matrix, canvas) for _ in range(2))
         self._ribbons: dict[tuple[int, float], skia.Path] = {}
         """Ribbons of all runs, by the index and the width of their stroke."""
 
