@@ -12,6 +12,7 @@ from itertools import pairwise
 import skia
 
 from gpu_renderer.content.vector.surface import Pixels, coverage, image
+from gpu_renderer.content.vector.tessellation import flattened
 from motion.snapshot import PathPoint, Run, ShapeSource
 
 _QUARTER_TURN = 90.0
@@ -111,9 +112,9 @@ def _coverage(part: skia.IRect, path: skia.Path, matrix: skia.Matrix) -> Pixels:
     """Return the coverage of a filled path under a matrix, over a rectangle of pixels: uint8, shape (rows, columns)."""
     pixels, canvas = coverage(part.width(), part.height())
     quarter = skia.Paint(AntiAlias=False, Alpha=_QUARTER_LEVEL, BlendMode=skia.BlendMode.kPlus)
+    lines = flattened(path, matrix)
     for x, y in SAMPLES:
         canvas.resetMatrix()
         canvas.translate(0.5 - x - part.left(), 0.5 - y - part.top())
-        canvas.concat(matrix)
-        canvas.drawPath(path, quarter)
+        canvas.drawPath(lines, quarter)
     return pixels
