@@ -336,7 +336,7 @@ def _image(step: Draw, raster: Raster, scene: Scene, *, has_dither: bool = False
     return Image(
         raster.pixels, raster.width, raster.height, raster.padding, _crop(step, raster), step.layer.draft_quality,
         raster.is_opaque, shown, raster.content_box if step.part == WHOLE else WHOLE, raster.is_transient,
-        is_exact=(step.is_exact or is_faint) and shown is None,
+        is_exact=(step.is_exact or is_faint or has_dither) and shown is None,
     )  # fmt: skip
 
 
