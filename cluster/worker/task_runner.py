@@ -162,7 +162,7 @@ class TaskRunner:
                 wanted = slice(first, first + FETCHES if first else 1)  # the first one alone, for its size
                 check_growth(folder, len(keys[wanted]) * largest)  # segments of a job have similar sizes
                 found += pool.map(self._fetch, keys[wanted], paths[wanted])
-                largest = max(largest, *map(used_bytes, paths[wanted]))
+                largest = max((largest, *map(used_bytes, paths[wanted])))
         missing = [key for key, is_found in zip(keys, found, strict=True) if not is_found]
         if missing:
             raise SegmentMissing(tuple(missing))
