@@ -70,9 +70,7 @@ class SecurityMiddleware:
         if refusal := _refusal(scope):
             await PlainTextResponse(refusal, 403)(scope, receive, send_with_headers)
         elif not is_static and (seconds := await _wait_seconds(scope)):
-            text = (
-                f"At most {REQUESTS_PER_MINUTE} requests a minute of an address are handled. Try again in {seconds} s."
-            )
+            text = f"Too many requests from this address: at most {REQUESTS_PER_MINUTE} a minute. Try again in {seconds} s."
             refused: Response = PlainTextResponse(text, 429)
             if Headers(scope=scope).get("sec-fetch-mode") == "navigate":  # a person sees it
                 refused = await shown(Request(scope), RateLimited(seconds, text))

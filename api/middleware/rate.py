@@ -31,7 +31,7 @@ class RequestRate:
             limit = state.settings.automation_requests_per_minute_per_ip
             wait = await state.rates.patient_wait_seconds(f"address:{address}", limit)
             if wait:
-                message = f"At most {limit} requests a minute of an address are handled. Try again in {wait} s."
+                message = f"Too many requests from this address: at most {limit} a minute. Try again in {wait} s."
                 await envelope(scope, RateLimited(wait, message))(scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -35,7 +35,7 @@ def test_requests_of_an_address(start: Callable[..., World], monkeypatch: pytest
     for path in ("/api/v1/usage", "/console/sign-in"):
         refused = [world.client.get(path) for _ in range(6)][-1]
         assert refused.status_code == 429
-        assert "At most 5 requests a minute of an address are handled. Try again in" in refused.text
+        assert "Too many requests from this address: at most 5 a minute. Try again in" in refused.text
 
 
 def test_open_pages_of_an_account(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
