@@ -16,6 +16,7 @@ from farm_core.assets.models import Asset
 from farm_core.assets.repository import LIFETIME, file_name
 from farm_core.errors import QuotaExceeded
 from farm_core.ids import new_id
+from farm_core.turns import others_first
 from farm_core.usage import repository as usage
 from farm_core.usage.stored import charge, check_reserve, check_storage_quota
 
@@ -32,7 +33,8 @@ async def store(session: AsyncSession, state: AppState, caller: Caller, upload: 
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"
     # Store the bytes first: slow storage must not hold the lock of the account's counters. If the row is not added,
     # the scheduler deletes the bytes later.
-    await asyncio.to_thread(state.storage.put_file, key, upload.path, kind)
+    async with others_first():
+        await asyncio.to_thread(state.storage.put_file, key, upload.path, kind)
     asset = Asset(
         id=asset_id, account_id=caller.account.id, storage_key=key, bytes=upload.bytes, mime=kind, created_at=now,
         expires_at=now + LIFETIME, filename=file_name(upload.filename),
