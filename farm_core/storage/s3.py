@@ -172,6 +172,7 @@ def _check_answer(http_response: AWSResponse, **_: object) -> None:
     """Raise StorageUnavailable for a success without an entity tag. S3 always sends one; a gateway that answers in its place does
     not, and its page would count as the object, or as a stored one."""
     if http_response.status_code < 300 and "ETag" not in http_response.headers:
+        http_response.raw.close()  # of a GET: nobody reads the page
         raise StorageUnavailable("an answer to a request for an object has no ETag: it is not from S3")
 
 
