@@ -70,4 +70,4 @@ def _steps(points: Points, weight: float) -> int:
         bend = float(np.hypot(*(centred[0] - 2 * weight * centred[1] + centred[2])))
         over = max(0.0, farthest * _PRECISION - 1) * abs(2 - 2 * weight)
         count = math.sqrt((bend * _PRECISION + over) / (4 * min(weight, 1.0)))
-    return 1 << math.ceil(math.log2(min(max(count, 1.0), _STEPS_MAX)))
+    return 1 << math.ceil(math.log2(min(max(1.0, count), _STEPS_MAX)))  # 1 if the count is not a number
