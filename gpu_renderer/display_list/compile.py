@@ -23,7 +23,7 @@ from gpu_renderer.display_list.graph import (
     Scene,
     Step,
 )
-from gpu_renderer.display_list.known import Known
+from gpu_renderer.display_list.identity_cache import IdentityCache
 from gpu_renderer.display_list.layer_steps import LayerSteps, Size
 from gpu_renderer.display_list.routing import blend_of, routed
 from gpu_renderer.display_list.space import camera, lights
@@ -55,7 +55,7 @@ def compiled(
     height: int,
     box: Callable[[Source], Size],
     still_scale: float = 1.0,
-    known: Known[list[Placed]] | None = None,
+    known: IdentityCache[list[Placed]] | None = None,
 ) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
@@ -68,7 +68,7 @@ def compiled(
     view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
     clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
     return _ListCompiler(
-        snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale, known or Known()
+        snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale, known or IdentityCache()
     ).graph()
 
 
@@ -92,7 +92,7 @@ class _ListCompiler:
     """Same as `LayerSteps.box`."""
     still_scale: float
     """Same as `Scene.still_scale`."""
-    known: Known[list[Placed]]
+    known: IdentityCache[list[Placed]]
     """Steps of flat layers."""
     opacity: float = 1.0
     """Opacity of the groups around the list that are not isolated."""
@@ -180,7 +180,7 @@ class _ListCompiler:
         if found is None:
             found = [(0.0, step) for step in self._steps_with_ghosts(layer, matte)]
             if not depends_on_more:
-                self.known.keep(layer, place, found)
+                self.known.put(layer, place, found)
         return found
 
     def _steps_with_ghosts(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:

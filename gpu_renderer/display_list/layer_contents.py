@@ -15,7 +15,7 @@ from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list import shape_route
 from gpu_renderer.display_list.graph import Draw, Scene, Tint
-from gpu_renderer.display_list.known import Known
+from gpu_renderer.display_list.identity_cache import IdentityCache
 from gpu_renderer.display_list.operations import Operation
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
 from gpu_renderer.display_list.space import lights
@@ -95,9 +95,9 @@ class LayerContents:
         self._now: dict[tuple[object, ...], _KnownContents] = {}
         self._before = self._now
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
-        self.steps: Known[list[Placed]] = Known()
+        self.steps: IdentityCache[list[Placed]] = IdentityCache()
         """Steps of flat layers, for `compile.py`."""
-        self.operations: Known[Operation] = Known()
+        self.operations: IdentityCache[Operation] = IdentityCache()
         """Operations of bare layers, for `lower.py`."""
 
     def end_frame(self) -> None:

@@ -73,7 +73,7 @@ class _Lowering:
             return None
         made = DrawQuad(layer, layer.bounds)
         if stands_still(step):
-            self.contents.operations.keep(step, self.scene, made)
+            self.contents.operations.put(step, self.scene, made)
         return made
 
     def layer(self, step: Draw, *, is_smooth: bool = False) -> Layer:

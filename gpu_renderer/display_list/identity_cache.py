@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class Known(Generic[V]):
+class IdentityCache(Generic[V]):
     """Results of this frame and of the previous one, by the object that they are made of and an equal place."""
 
     def __init__(self) -> None:
@@ -27,8 +27,8 @@ class Known(Generic[V]):
         self._now[key] = found
         return found[2]
 
-    def keep(self, source: object, place: object, result: V) -> None:
-        """Keep a result, and its object, so that no other object gets the same identity."""
+    def put(self, source: object, place: object, result: V) -> None:
+        """Store a result with its object, so that no other object gets the same identity."""
         self._now[id(source)] = source, place, result
 
     def end_frame(self) -> None:
