@@ -19,7 +19,7 @@ from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_drawabl
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.paint import Filter, Image
-from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, color_stage, every_effect
+from gpu_renderer.effects import Box, Effect, EffectScene, EffectStack, Route, bake, chain, color_stage, every_effect
 from gpu_renderer.frame.renderer import Optimisations, backend_of
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region
@@ -81,7 +81,7 @@ def _chained(painter: Painter, entry: EffectSnapshot) -> None:
     source = painter.pool.take(frame, clear=False)
     source.texture.write(_HALF_FLOATS)
     scene = EffectScene(frame, Box(0, 0, WIDTH, HEIGHT), WIDTH, HEIGHT)
-    painter.pool.give_back(chain(painter, source, (entry,), scene))
+    painter.pool.give_back(chain(painter, source, EffectStack.unbaked((entry,)), scene))
 
 
 def _graded(painter: Painter, entry: EffectSnapshot) -> None:

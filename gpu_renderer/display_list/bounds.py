@@ -10,7 +10,7 @@ from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.layer_contents import has_passes
 from gpu_renderer.display_list.operations import NOTHING, Adjust, DisplayList, Layer
 from gpu_renderer.display_list.paint import Image, content_quad, placed_quad, quad_of
-from gpu_renderer.effects import Box, EffectScene, EffectValues
+from gpu_renderer.effects import Box, EffectScene, EffectStack, EffectValues
 from gpu_renderer.effects.scene import no_layer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.region import Region, around
@@ -85,7 +85,7 @@ def group_region(layer: Layer) -> Region:
     assert group is not None
     found = _list_bounds(group)
     whole = matrix.bounds(step.placement.quad(*layer.box, layer.padding), scene.frame)
-    if effects.moves_within_box(step.layer.effects) and not found.is_empty:
+    if EffectStack.of(step.layer).moves_within_box and not found.is_empty:
         found = found.union(whole)
     if step.layer.masks or group.scene.clip != scene.clip:
         found = found.intersection(whole)
@@ -119,10 +119,10 @@ def _painted(layer: Layer, content: Region, *, without_glow: bool = False) -> Re
     step, frame = layer.step, layer.scene.frame
     if content.is_empty:
         return content
-    if step.plane is not None or not has_passes(step.layer):
+    stack = EffectStack.of(step.layer)
+    if step.plane is not None or not stack.passes:
         return content.grown(1).intersection(frame)
-    baked = effects.needs_baking(step.layer)
-    spread = effects.spread_px(step.layer.effects, effect_scene(layer), after_baking=baked, without_glow=without_glow)
+    spread = stack.spread_px(effect_scene(layer), without_glow=without_glow)
     if spread >= max(frame.width, frame.height):
         return frame
     return content.grown(1 + spread).intersection(frame)
@@ -132,9 +132,7 @@ def _content_bounds(layer: Layer) -> Region:
     """Return the frame pixels of the layer before its margins: its content, and where effects in layer coordinates draw it."""
     step, frame = layer.step, layer.scene.frame
     found = group_region(layer) if layer.group is not None else _own_bounds(layer)
-    if step.plane is None and effects.moves_within_box(
-        step.layer.effects, after_baking=effects.needs_baking(step.layer)
-    ):
+    if step.plane is None and EffectStack.of(step.layer).moves_within_box:
         strip = upside_down(matrix.bounds(step.placement.quad(*layer.box, layer.padding), frame), frame)
         if not strip.intersection(found).is_empty:
             found = found.union(strip)
@@ -149,9 +147,8 @@ def _own_bounds(layer: Layer) -> Region:
         return matrix.bounds(step.placement.quad(*sides), scene.frame)
     places = [sample.placement for sample in step.samples] or [step.placement]
     quads = [quad_of(paint, placed) for placed in places]
-    shown, entries = step.layer, step.layer.effects
-    is_more = step.plane is not None or shown.shows_backdrop
-    if not is_more and not (entries and effects.is_resampled(entries, after_baking=effects.needs_baking(shown))):
+    is_more = step.plane is not None or step.layer.shows_backdrop
+    if not is_more and not EffectStack.of(step.layer).is_resampled:
         quads = [content_quad(paint, quad) for quad in quads]  # only the layer's content and glow are not transparent
     return around([matrix.bounds(quad, scene.frame) for quad in quads])
 
@@ -196,7 +193,7 @@ def _list_bounds(display_list: DisplayList) -> Region:
             found = found.union(operation.bounds)
             continue
         layer = operation.step.layer
-        spread = effects.spread_px(layer.effects, adjustment_scene(layer, scene))
+        spread = EffectStack.of(layer).spread_px(adjustment_scene(layer, scene))
         if spread >= max(scene.frame.width, scene.frame.height):
             found = scene.clip
         elif not found.is_empty:

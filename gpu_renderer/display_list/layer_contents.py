@@ -313,7 +313,7 @@ def _shape(step: Draw, scene: Scene) -> Shape:
 
 def has_passes(layer: LayerSnapshot) -> bool:
     """Return True if spatial effects run on the layer's buffer."""
-    return bool(layer.effects) and effects.has_chain(layer.effects, after_baking=effects.needs_baking(layer))
+    return bool(layer.effects) and bool(effects.EffectStack.of(layer).passes)
 
 
 def part_shown(source: Source, columns: int, rows: int) -> UnitRect:

@@ -17,7 +17,7 @@ from gpu_renderer.display_list.operations import (
     DrawQuad,
     Operation,
 )
-from gpu_renderer.effects import Route
+from gpu_renderer.effects import EffectStack
 from gpu_renderer.geometry import color
 from gpu_renderer.geometry.region import Region
 from motion.snapshot import (
@@ -82,14 +82,14 @@ def lies_over(operation: Operation) -> bool:
 def reads_around(operation: Operation) -> bool:
     """Return True if an operation spreads its backdrop, so that a change below it is visible elsewhere."""
     if isinstance(operation, Adjust):
-        return not effects.is_pointwise_stack(operation.step.layer.effects)
+        return not EffectStack.of(operation.step.layer).is_pointwise
     return isinstance(operation, DrawOverBackdrop)
 
 
 def _keeps_opaque(operation: Operation) -> bool:
     """Return True if an operation is known to leave an opaque target opaque."""
     if isinstance(operation, Adjust):
-        return effects.keeps_opaque(operation.step.layer.effects)
+        return EffectStack.of(operation.step.layer).keeps_opaque
     if isinstance(operation, DrawOverBackdrop):
         return False
     if isinstance(operation, DrawDepthGroup):
@@ -105,8 +105,7 @@ def _adds_no_hole(step: Draw) -> bool:
 def looks_around(layers: Iterable[LayerSnapshot]) -> bool:
     """Return True if a layer spreads its backdrop, so that pixels outside the composition can appear inside it."""
     return any(
-        layer.shows_backdrop
-        or (isinstance(layer.source, AdjustmentSource) and not effects.is_pointwise_stack(layer.effects))
+        layer.shows_backdrop or (isinstance(layer.source, AdjustmentSource) and not EffectStack.of(layer).is_pointwise)
         for layer in with_grouped(layers)
     )
 
@@ -140,7 +139,7 @@ def _without_map(entry: EffectSnapshot) -> EffectSnapshot:
 
 def without_passes(layer: LayerSnapshot) -> LayerSnapshot:
     """Return the layer as it is drawn as a map: baked, with colour effects, but without passes (compositing.md 2.9)."""
-    passes = (Route.GPU_ONLY,) if effects.needs_baking(layer) else (Route.GPU, Route.GPU_ONLY)
+    passes = effects.pass_routes(layer)
     kept = tuple(entry for effect, entry in effects.known(layer.effects) if effect.route not in passes)
     source = layer.source
     if isinstance(source, CompositionSource) and any(map(_is_character, source.composition.layers)):

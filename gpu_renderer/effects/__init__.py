@@ -4,28 +4,14 @@ A compositor calls these functions for one layer, in this order (format/effects.
 
 * `color_stage(layer.effects)`: matrix and table effects, for the shader that draws an unbaked layer's content.
 * `needs_baking(layer)`, `baking(...)`, `bake(...)`: the raster route, before the transform.
-* `spread_px(...)`, `chain(...)` or `buffer_chain(...)`: the passes over the layer's buffer, after the transform.
+* `EffectStack.of(layer)`, then `chain(...)` or `buffer_chain(...)`: the passes over the layer's buffer, after the transform.
 
 This package imports the effect modules, so that their code is registered before the catalogue is read.
 """
 
 from gpu_renderer.effects import blur, drawn, grading, light, lookup, noise, particles, stylise, tones, warp, windows
 from gpu_renderer.effects.bake import bake
-from gpu_renderer.effects.chain import (
-    buffer_chain,
-    chain,
-    chain_in_place,
-    halvings_before,
-    has_chain,
-    is_movable_glow,
-    is_pointwise_stack,
-    is_resampled,
-    keeps_opaque,
-    moves_within_box,
-    pointwise_passes,
-    shadow_offsets,
-    spread_px,
-)
+from gpu_renderer.effects.chain import buffer_chain, chain, chain_in_place, pointwise_passes
 from gpu_renderer.effects.layer_buffer import GlowBuffer, LayerBuffer, flattened, only_glow
 from gpu_renderer.effects.passes import PointwisePass
 from gpu_renderer.effects.raster_route import (
@@ -38,14 +24,14 @@ from gpu_renderer.effects.raster_route import (
 )
 from gpu_renderer.effects.registry import Effect, every_effect, find, known
 from gpu_renderer.effects.scene import Box, EffectScene
+from gpu_renderer.effects.stack import EffectStack, pass_routes
 from gpu_renderer.effects.stage import ColorStage, color_stage
 from gpu_renderer.effects.values import EffectValues, Route, resolve
 
 __all__ = [
-    "DEFOCUS_ID", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectValues", "GlowBuffer", "LayerBuffer",
+    "DEFOCUS_ID", "Baking", "Box", "ColorStage", "Effect", "EffectScene", "EffectStack", "EffectValues", "GlowBuffer", "LayerBuffer",
     "PointwisePass", "Route", "bake", "baking", "blur", "buffer_chain", "chain", "chain_in_place", "color_stage",
-    "container_padding_px", "drawn", "every_effect", "find", "flattened", "grading", "halvings_before", "has_chain", "is_movable_glow",
-    "is_pointwise_stack", "is_resampled", "keeps_color", "keeps_opaque", "known", "light", "lookup", "moves_within_box",
-    "needs_baking", "noise", "only_glow", "particles", "pointwise_passes", "resolve", "shadow_offsets", "spread_px",
+    "container_padding_px", "drawn", "every_effect", "find", "flattened", "grading", "keeps_color", "known", "light", "lookup",
+    "needs_baking", "noise", "only_glow", "particles", "pass_routes", "pointwise_passes", "resolve",
     "stylise", "tones", "warp", "windows",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from PIL import Image
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
-from gpu_renderer.effects import Box, Effect, EffectScene, Route, bake, chain, every_effect
+from gpu_renderer.effects import Box, Effect, EffectScene, EffectStack, Route, bake, chain, every_effect
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.parameters import Kind, Parameter
 from gpu_renderer.geometry.region import Region
@@ -151,9 +151,8 @@ def _chained(canvas: Canvas, entry: EffectSnapshot) -> None:
     """Run a screen-space effect over the canvas's picture, in linear light and back."""
     painter, frame = canvas.painter, Region(0, 0, WIDTH, HEIGHT)
     linear = painter.applied("effects/to_linear.frag", canvas.target, format="f2")
-    result = chain(
-        painter, linear, (entry,), EffectScene(frame, Box(0, 0, WIDTH, HEIGHT), WIDTH, HEIGHT, mirrored=False)
-    )
+    scene = EffectScene(frame, Box(0, 0, WIDTH, HEIGHT), WIDTH, HEIGHT, mirrored=False)
+    result = chain(painter, linear, EffectStack.unbaked((entry,)), scene)
     canvas.replace(painter.applied("effects/to_encoded.frag", result, format="f1"))
     painter.pool.give_back(result)
 

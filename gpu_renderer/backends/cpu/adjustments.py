@@ -11,7 +11,7 @@ from gpu_renderer.backends.cpu.kernel_operations import grade_of
 from gpu_renderer.display_list import bounds
 from gpu_renderer.display_list.graph import Scene
 from gpu_renderer.display_list.layer_contents import stage_filter
-from gpu_renderer.effects import PointwisePass
+from gpu_renderer.effects import EffectStack, PointwisePass
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.draw_ops import NOISE_PASS, RAMP_PASS, DrawOp, Pass, adjust_op
 from gpu_renderer.opengl.painter import Painter
@@ -20,7 +20,7 @@ from motion.snapshot import LayerSnapshot
 
 def adjustment_op(painter: Painter, layer: LayerSnapshot, scene: Scene, within: Region) -> DrawOp | None:
     """Return the operation of an adjustment layer over an opaque backdrop, or None if it needs OpenGL."""
-    found = effects.pointwise_passes(painter, layer.effects, bounds.adjustment_scene(layer, scene), _PASSES)
+    found = effects.pointwise_passes(painter, EffectStack.of(layer), bounds.adjustment_scene(layer, scene), _PASSES)
     if found is None:
         return None
     stage = stage_filter(layer.effects)

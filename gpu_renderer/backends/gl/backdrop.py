@@ -19,7 +19,7 @@ from gpu_renderer.display_list.graph import MODES, Draw, Scene
 from gpu_renderer.display_list.layer_contents import stage_filter
 from gpu_renderer.display_list.paint import Filter
 from gpu_renderer.display_list.routing import fixed_function, is_stencil
-from gpu_renderer.effects import PointwisePass, layer_buffer
+from gpu_renderer.effects import EffectStack, PointwisePass, layer_buffer
 from gpu_renderer.effects.blur_passes import blurred, halved
 from gpu_renderer.effects.blur_weights import reference_gaussian
 from gpu_renderer.effects.layer_buffer import Compositing, LayerBuffer
@@ -124,13 +124,14 @@ def adjust(
     """
     where = bounds.adjustment_scene(layer, scene, layer_target)
     grading, in_place = _grading(painter, stage_filter(layer.effects)), painter.can_read_in_place
-    if in_place and effects.is_pointwise_stack(layer.effects):
-        effects.chain_in_place(painter, into, layer.effects, where, rects, first=grading)
+    stack = EffectStack.of(layer)
+    if in_place and stack.is_pointwise:
+        effects.chain_in_place(painter, into, stack, where, rects, first=grading)
         return
     for part in rects:
         region = part.intersection(into.region)
         copy = painter.copied(into, region)
-        result = effects.chain(painter, copy, layer.effects, where, first=grading, in_place=in_place)
+        result = effects.chain(painter, copy, stack, where, first=grading, in_place=in_place)
         painter.copy(result, into, region)
         painter.pool.give_back(result)
 

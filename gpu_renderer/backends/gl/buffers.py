@@ -26,7 +26,7 @@ from gpu_renderer.display_list.changes import changed
 from gpu_renderer.display_list.layer_contents import LayerContents, has_passes
 from gpu_renderer.display_list.operations import DisplayList, Layer
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Image, Shape
-from gpu_renderer.effects import LayerBuffer, layer_buffer
+from gpu_renderer.effects import EffectStack, LayerBuffer, layer_buffer
 from gpu_renderer.effects.layer_buffer import Compositing
 from gpu_renderer.geometry.region import Rects, shared
 from gpu_renderer.opengl.painter import Painter
@@ -180,21 +180,20 @@ class LayerBuffers(AbstractContextManager["LayerBuffers"]):
         if found is not None and found.is_alone:
             buffer = effects.only_glow(self._painter, found.glow)
             return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
-        stack, baked = step.layer.effects, effects.needs_baking(step.layer)
+        stack = EffectStack.of(step.layer)
         where = bounds.effect_scene(layer, self.draw_map)
-        halvings = 0 if found is not None else effects.halvings_before(stack, where, after_baking=baked)
+        halvings = 0 if found is not None else stack.halvings_before(where)
         cells, paint_filter = Cells(halvings, region), self._contents.filter(step, self._scene)
         target = self._painter.pool.take(cells.target_region)
-        feeds_effects = effects.is_resampled(stack, after_baking=baked)
-        quads.draw_layer(self._painter, content, step, target, paint_filter, feeds_effects=feeds_effects, cells=cells)
-        if not has_passes(step.layer):
+        quads.draw_layer(
+            self._painter, content, step, target, paint_filter, feeds_effects=stack.is_resampled, cells=cells
+        )
+        if not stack.passes:
             return LayerBuffer(target)
         if found is not None:
             buffer = LayerBuffer(target, found.glow)
         else:
-            buffer = effects.buffer_chain(
-                self._painter, target, stack, where, after_baking=baked, in_place=True, halvings=halvings
-            )
+            buffer = effects.buffer_chain(self._painter, target, stack, where, in_place=True, halvings=halvings)
         return LayerBuffer(effects.flattened(self._painter, buffer)) if is_flat else buffer
 
     def _group(self, layer: Layer, group: DisplayList, cache_path: str) -> Target | None:

@@ -18,7 +18,7 @@ from gpu_renderer.backends.gl.quads import Cells
 from gpu_renderer.display_list.graph import Draw
 from gpu_renderer.display_list.operations import Layer
 from gpu_renderer.display_list.paint import Filter, Image, Shape, content_quad
-from gpu_renderer.effects import Box, EffectScene, GlowBuffer
+from gpu_renderer.effects import Box, EffectScene, EffectStack, GlowBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Region
@@ -60,17 +60,17 @@ def is_translatable(layer: Layer) -> bool:
         scene.frame, Box(0.0, 0.0, 1.0, 1.0), content.width, content.height, output_scale=scene.view_scale,
         still_scale=scene.still_scale,
     )  # fmt: skip
-    stack, baked = step.layer.effects, effects.needs_baking(step.layer)
-    if not effects.is_movable_glow(stack, where, after_baking=baked):
+    stack = EffectStack.of(step.layer)
+    if not stack.is_movable_glow(where):
         return False
     region = _bounds(content, placed).grown(RIM_PX)
     if region.is_empty or region.intersection(scene.frame) != region:
         return False
-    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
+    offsets = stack.shadow_offsets(where)
     if len(offsets) < 2:
         return True
     # A shadow that the frame's edge cuts (glow_pass.cast) cannot be moved apart from other glows in the same buffer.
-    margin = math.ceil(TAIL_SHARE * effects.spread_px(stack, where, after_baking=baked))
+    margin = math.ceil(TAIL_SHARE * stack.spread_px(where))
     return not any(_enters_frame(region.grown(margin), scene.frame, *offset) for offset in offsets)
 
 
@@ -97,14 +97,14 @@ def draw_glow(painter: Painter, layer: Layer, content: Image | Shape, filter: Fi
     where = EffectScene(
         _UNBOUNDED, box, content.width, content.height, output_scale=scene.view_scale, still_scale=scene.still_scale
     )
-    stack, baked = home.layer.effects, effects.needs_baking(home.layer)
-    cells = Cells(effects.halvings_before(stack, where, after_baking=baked), region)
+    stack = EffectStack.of(home.layer)
+    cells = Cells(stack.halvings_before(where), region)
     target = painter.pool.take(cells.target_region)
     quads.draw_layer(painter, content, home, target, filter, cells=cells)
-    buffer = effects.buffer_chain(painter, target, stack, where, after_baking=baked, halvings=cells.halvings)
+    buffer = effects.buffer_chain(painter, target, stack, where, halvings=cells.halvings)
     assert buffer.glow is not None, "soft effects make a glow"
     painter.pool.give_back(buffer.sharp)
-    offsets = effects.shadow_offsets(stack, where, after_baking=baked)
+    offsets = stack.shadow_offsets(where)
     return LayerGlow(buffer.glow, buffer.is_glow_alone, offsets[0] if len(offsets) == 1 else (0.0, 0.0))
 
 

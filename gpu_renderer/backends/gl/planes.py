@@ -24,7 +24,7 @@ from gpu_renderer.display_list.graph import Draw, Scene
 from gpu_renderer.display_list.paint import Filter, Image
 from gpu_renderer.display_list.routing import fixed_function
 from gpu_renderer.display_list.space import lights, overlaps, rounding
-from gpu_renderer.effects import Box, EffectScene, GlowBuffer
+from gpu_renderer.effects import Box, EffectScene, EffectStack, GlowBuffer
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Placement
 from gpu_renderer.geometry.region import Rects, Region, shared
@@ -245,17 +245,14 @@ def flattened(
         plane_scales=lengths, layer_target=layer_target, layer_id=step.layer.id,
     )  # fmt: skip
     centre = matrix.product(matrix.translation(buffer.width / 2, buffer.height / 2), matrix.scaling(scale_x, scale_y))
-    baked = effects.needs_baking(step.layer)
-    halvings = effects.halvings_before(step.layer.effects, place, after_baking=baked)
+    stack = EffectStack.of(step.layer)
+    halvings = stack.halvings_before(place)
     cells = Cells(halvings, buffer)
     target, style = painter.pool.take(cells.target_region), Style(filter=filter, is_smooth=False, cells=cells)
     quads.draw(painter, shown, quad_of(shown, Placement(centre)), target, style)
-    drawn = effects.buffer_chain(
-        painter, target, step.layer.effects, place, after_baking=baked, in_place=True, halvings=halvings
-    )
+    drawn = effects.buffer_chain(painter, target, stack, place, in_place=True, halvings=halvings)
     size = buffer.width / scale_x, buffer.height / scale_y
-    keeps_place = not effects.is_resampled(step.layer.effects, after_baking=baked)  # the effects only add a glow
-    content_box = _share(buffer, own) if keeps_place else WHOLE
+    content_box = WHOLE if stack.is_resampled else _share(buffer, own)  # other effects only add a glow
     if (glow := drawn.glow) is None or not drawn.is_glow_alone:
         return FlatTarget(effects.flattened(painter, drawn), *size, content_box=content_box)
     painter.pool.give_back(drawn.sharp)

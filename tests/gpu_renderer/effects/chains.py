@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from gpu_renderer.effects import Box, EffectScene, chain
+from gpu_renderer.effects import Box, EffectScene, EffectStack, chain
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.opengl.targets import Target
@@ -57,7 +57,7 @@ def scene_of(
 
 def chained(painter: Painter, buffer: Buffer, *effects: EffectSnapshot, scene: EffectScene | None = None) -> Buffer:
     """Return the buffer after the chain of effects."""
-    result = chain(painter, target_of(painter, buffer), effects, scene or scene_of(buffer))
+    result = chain(painter, target_of(painter, buffer), EffectStack.unbaked(effects), scene or scene_of(buffer))
     found = buffer_of(result)
     painter.pool.give_back(result)
     assert painter.pool.acquired_count == 0

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from gpu_renderer import effects
-from gpu_renderer.effects import Box, EffectScene, buffer_chain, chain, every_effect, has_chain, spread_px
+from gpu_renderer.display_list.layer_contents import has_passes
+from gpu_renderer.effects import Box, EffectScene, EffectStack, buffer_chain, chain, every_effect
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import EffectSnapshot
+from tests.gpu_renderer.effects.baking import layer
 from tests.gpu_renderer.effects.chains import Buffer, buffer_of, chained, entry, picture, scene_of, target_of
 
 pytestmark = pytest.mark.gl
@@ -29,7 +31,7 @@ def lit(
 ) -> Buffer:
     """Return the frame after `buffer_chain`, from a buffer with a region of the source."""
     part = source[held.y : held.bottom, held.x : held.right].copy()
-    layer = buffer_chain(painter, target_of(painter, part, held.x, held.y), stack, scene)
+    layer = buffer_chain(painter, target_of(painter, part, held.x, held.y), EffectStack.unbaked(stack), scene)
     whole = painter.pool.take(scene.frame, "f4")
     effects.layer_buffer.draw(painter, whole, layer, (scene.frame,), "over")
     found = np.frombuffer(whole.texture.read(), np.float32).reshape(*source.shape)
@@ -293,9 +295,8 @@ def test_a_displacement_map_moves_by_red_and_green_of_another_layer(painter: Pai
     grey = np.zeros_like(source) + (0.75, 0.5, 0, 1)
     other = target_of(painter, grey)
     scene = scene_of(source, layer_target=lambda layer_id: other if layer_id == "map" else None)
-    result = chain(
-        painter, target_of(painter, source), (entry("displacement-map", amount=8.0, mapLayerId="map"),), scene
-    )
+    stack = EffectStack.unbaked((entry("displacement-map", amount=8.0, mapLayerId="map"),))
+    result = chain(painter, target_of(painter, source), stack, scene)
     found = buffer_of(result)
     painter.pool.give_back(result, other)
     assert np.abs(found[:, :50] - source[:, 4:54]).max() < CLOSE
@@ -334,9 +335,10 @@ def test_a_region_of_the_frame_gives_the_same_pixels_as_the_whole_frame(painter:
     source = picture(120, 160, 50)
     scene = scene_of(source)
     whole = chained(painter, source, *stack, scene=scene)
-    inner = Region(50, 50, 60, 20).grown(spread_px(stack, scene)).intersection(scene.frame)
+    unbaked = EffectStack.unbaked(stack)
+    inner = Region(50, 50, 60, 20).grown(unbaked.spread_px(scene)).intersection(scene.frame)
     part = source[inner.y : inner.bottom, inner.x : inner.right]
-    result = chain(painter, target_of(painter, part.copy(), inner.x, inner.y), stack, scene)
+    result = chain(painter, target_of(painter, part.copy(), inner.x, inner.y), unbaked, scene)
     found = buffer_of(result)
     painter.pool.give_back(result)
     assert np.abs(found - whole[inner.y : inner.bottom, inner.x : inner.right]).max() < CLOSE
@@ -359,16 +361,16 @@ def test_light_does_not_hang_on_how_much_room_the_picture_has_beside_it(
 
 
 def test_an_effect_that_would_change_nothing_needs_no_buffer() -> None:
-    assert not has_chain((entry("blur", amount=0.0), entry("glow", radius=-1.0), entry("sharpen", amount=0.0)))
-    assert not has_chain((entry("brightness"), entry("gaussian-blur"), entry("echo"), entry("acme.x")))
-    assert has_chain((entry("blur"),))
-    assert not has_chain((entry("blur"),), after_baking=True)
+    assert not has_passes(layer(entry("blur", amount=0.0), entry("glow", radius=-1.0), entry("sharpen", amount=0.0)))
+    assert not has_passes(layer(entry("brightness"), entry("gaussian-blur"), entry("echo"), entry("acme.x")))
+    assert has_passes(layer(entry("blur")))
+    assert not has_passes(layer(entry("blur"), entry("gaussian-blur")))
 
 
 def test_an_effect_over_the_whole_frame_spreads_over_the_whole_frame() -> None:
     scene = EffectScene(Region(0, 0, 640, 360), Box(0, 0, 10, 10), 10, 10)
-    assert spread_px((entry("beam"),), scene) == 640
-    assert spread_px((entry("twirl"),), scene) < 10
+    assert EffectStack.unbaked((entry("beam"),)).spread_px(scene) == 640
+    assert EffectStack.unbaked((entry("twirl"),)).spread_px(scene) < 10
 
 
 SPATIAL = [effect.id for effect in every_effect() if effect.route.is_spatial]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_renderer.effects import PointwisePass, chain, chain_in_place, every_effect
+from gpu_renderer.effects import EffectStack, PointwisePass, chain, chain_in_place, every_effect
 from gpu_renderer.effects.passes import JOINED_MAX
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -59,7 +59,7 @@ def run(painter: Painter, stack: tuple[EffectSnapshot, ...], format: Format = "f
     scene = scene_of(source, layer_target=lambda layer_id: other if layer_id == "map" else None)
     drawn = target_of(painter, source)
     into = painter.applied("copy.frag", drawn, format=format)
-    result = chain(painter, into, stack, scene, first=GRADE, in_place=in_place)
+    result = chain(painter, into, EffectStack.unbaked(stack), scene, first=GRADE, in_place=in_place)
     found = result.read().tobytes()
     painter.pool.give_back(result, other, drawn)
     return found
@@ -125,7 +125,7 @@ def test_parts_of_a_picture_give_the_same_bytes(painter: Painter, apart: Painter
     for each in (painter, apart):
         target = target_of(each, light())
         rects = (Region(0, 0, 20, 9), Region(40, 20, 20, 20))
-        chain_in_place(each, target, STACK[:4], scene_of(light()), rects, first=GRADE)
+        chain_in_place(each, target, EffectStack.unbaked(STACK[:4]), scene_of(light()), rects, first=GRADE)
         found.append(target.read().tobytes())
         each.pool.give_back(target)
     assert found[0] == found[1]

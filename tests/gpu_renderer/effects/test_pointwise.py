@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_renderer.effects import Effect, EffectScene, chain, chain_in_place, every_effect, is_pointwise_stack
+from gpu_renderer.effects import Effect, EffectScene, EffectStack, chain, chain_in_place, every_effect
 from gpu_renderer.errors import ShaderError
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.opengl.painter import Painter
@@ -46,8 +46,8 @@ def test_an_effect_that_reads_neighbouring_pixels_is_not_pointwise() -> None:
     names = {effect.id for effect in POINTWISE}
     assert {"noise", "gradient-ramp", "fill", "tritone", "beam", "set-matte"} <= names
     assert not {"blur", "glow", "drop-shadow", "stroke", "sharpen", "twirl", "compound-blur", "mosaic"} & names
-    assert is_pointwise_stack((entry("noise"), entry("brightness"), entry("fill")))
-    assert not is_pointwise_stack((entry("noise"), entry("blur")))
+    assert EffectStack.unbaked((entry("noise"), entry("brightness"), entry("fill"))).is_pointwise
+    assert not EffectStack.unbaked((entry("noise"), entry("blur"))).is_pointwise
 
 
 @pytest.mark.parametrize("effect", POINTWISE, ids=lambda effect: effect.id)
@@ -56,7 +56,8 @@ def test_a_pointwise_effect_leaves_every_other_pixel_as_it_was(painter: Painter,
     scene, other = seen(painter, source)
     changed = source.copy()
     changed[:, 30:] = (0.1, 0.7, 0.2, 0.9)
-    results = [chain(painter, target_of(painter, buffer), (stored(effect),), scene) for buffer in (source, changed)]
+    stack = EffectStack.unbaked((stored(effect),))
+    results = [chain(painter, target_of(painter, buffer), stack, scene) for buffer in (source, changed)]
     first, second = map(buffer_of, results)
     painter.pool.give_back(*results, other)
     assert np.array_equal(first[:, half], second[:, half])
@@ -67,7 +68,7 @@ def test_an_effect_declared_so_leaves_an_opaque_picture_opaque(painter: Painter,
     source = picture(margin=0)
     source[..., 3] = 1.0
     scene, other = seen(painter, source)
-    result = chain(painter, target_of(painter, source), (stored(effect),), scene)
+    result = chain(painter, target_of(painter, source), EffectStack.unbaked((stored(effect),)), scene)
     found = buffer_of(result)
     painter.pool.give_back(result, other)
     assert np.all(found[..., 3] == 1.0)
@@ -77,7 +78,7 @@ def test_an_effect_declared_so_leaves_an_opaque_picture_opaque(painter: Painter,
 def test_an_effect_gives_the_same_bytes_in_place(painter: Painter, effect: Effect) -> None:
     source = faded()
     scene, other = seen(painter, source)
-    stack = (entry("vignette"), stored(effect), entry("gradient-ramp", blend=40.0, angle=30.0))
+    stack = EffectStack.unbaked((entry("vignette"), stored(effect), entry("gradient-ramp", blend=40.0, angle=30.0)))
     results = [
         chain(painter, target_of(painter, source), stack, scene, in_place=in_place) for in_place in (False, True)
     ]
@@ -103,7 +104,8 @@ def test_an_effect_runs_over_parts_of_a_picture_and_leaves_the_rest(painter: Pai
     source, stack = faded(), (entry("noise", amount=50.0), entry("fill", opacity=50.0))
     whole = chained(painter, source, *stack)
     target = target_of(painter, source)
-    chain_in_place(painter, target, stack, scene_of(source), (Region(0, 0, 20, 9), Region(40, 20, 20, 20)))
+    rects = (Region(0, 0, 20, 9), Region(40, 20, 20, 20))
+    chain_in_place(painter, target, EffectStack.unbaked(stack), scene_of(source), rects)
     found = buffer_of(target)
     painter.pool.give_back(target)
     expected = np.asarray(source, np.float16).astype(np.float64)
