@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import tempfile
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -16,8 +14,8 @@ import uvloop
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from cluster.embedded import postgres
-from farm_core.db import migrate
+from benchmarks.runner.quantile import quantile
+from benchmarks.service.stores import own_postgres
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
@@ -61,14 +59,11 @@ _CREATE: Final = (
 
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield a row for each tenth of the jobs, or of the time if that is shorter."""
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        server = postgres.start(Path(folder) / "postgres")
-        try:
-            migrate.upgrade(server.url)
-            with psycopg.connect(libpq_url(server.url), autocommit=True) as connection:
-                yield from _sampled(_Cycle(server.url, connection), JOBS // 50 if quick else JOBS, SECONDS_MAX)
-        finally:
-            server.stop()
+    with (
+        own_postgres() as (server, _),
+        psycopg.connect(libpq_url(server.url), autocommit=True) as connection,
+    ):
+        yield from _sampled(_Cycle(server.url, connection), JOBS // 50 if quick else JOBS, SECONDS_MAX)
 
 
 def _sampled(cycle: _Cycle, jobs: int, seconds: float) -> Iterator[Row]:
@@ -148,14 +143,14 @@ class _Cycle:
 
     def row(self, seconds: float) -> Row:
         """Return the present counts, and the cost of claims since the last row."""
-        claimed, self._claims = sorted(self._claims), []
+        claimed, self._claims = self._claims, []
         longest, self._longest = self._longest, 0.0
         return {
             "ended": self.ended,
             "minutes": round(seconds / 60, 1),
             "jobs/s": round(self.ended / seconds, 1),
             f"claim {BATCH} p50 ms": round(statistics.median(claimed), 1),
-            f"claim {BATCH} p99 ms": round(claimed[int(0.99 * (len(claimed) - 1))], 1),
+            f"claim {BATCH} p99 ms": round(quantile(claimed, 0.99), 1),
             "longest transaction s": round(longest, 2),
             **self._sizes(),
         }

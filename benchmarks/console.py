@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import httpx
@@ -15,9 +13,9 @@ import uvloop
 
 from api.app import app_state_from, create_app
 from benchmarks.runner.benchmark import Benchmark, Row
-from cluster.embedded import postgres, valkey
+from benchmarks.runner.quantile import quantile
+from benchmarks.service.stores import own_stores
 from farm_core.clock import SystemClock
-from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
 from farm_core.settings import Settings
@@ -62,16 +60,10 @@ INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, 
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield the CPU and wall milliseconds of each page. Posters of a page are separate requests."""
     logs.set_up("ERROR")
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        server, redis = postgres.start(Path(folder) / "postgres", durable=False), valkey.start(Path(folder) / "valkey")
-        try:
-            migrate.upgrade(server.url)
-            _fill(server.url, RENDERS // 20 if quick else RENDERS)
-            settings = Settings(database_url=server.url, redis_url=redis.url, data_folder=Path(folder))
-            yield from uvloop.run(_measured(settings, REQUESTS // 10 if quick else REQUESTS))
-        finally:
-            redis.stop()
-            server.stop()
+    with own_stores(durable=False) as (server, redis, folder):
+        _fill(server.url, RENDERS // 20 if quick else RENDERS)
+        settings = Settings(database_url=server.url, redis_url=redis.url, data_folder=folder)
+        yield from uvloop.run(_measured(settings, REQUESTS // 10 if quick else REQUESTS))
 
 
 def _fill(url: str, count: int) -> None:
@@ -99,13 +91,13 @@ async def _measured(settings: Settings, requests: int) -> Sequence[Row]:
 async def _page(client: httpx.AsyncClient, name: str, path: str, requests: int) -> Row:
     for _ in range(3):
         await _asked(client, path)
-    waited = sorted([await _asked(client, path) for _ in range(requests)])
+    waited = [await _asked(client, path) for _ in range(requests)]
     began = time.perf_counter()
     await asyncio.gather(*(_in_a_row(client, path, requests // AT_ONCE) for _ in range(AT_ONCE)))
     rate = requests / (time.perf_counter() - began)
     return {
-        "page": name, "p50 ms": round(1000 * waited[len(waited) // 2], 1),
-        "p99 ms": round(1000 * waited[int(0.99 * (len(waited) - 1))], 1), "pages/s": round(rate, 1), "limit ms": LIMIT_MS,
+        "page": name, "p50 ms": round(1000 * quantile(waited, 0.5), 1),
+        "p99 ms": round(1000 * quantile(waited, 0.99), 1), "pages/s": round(rate, 1), "limit ms": LIMIT_MS,
     }  # fmt: skip
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gc
 import statistics
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import psycopg
@@ -19,11 +17,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import col
 
 from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.runner.quantile import quantile
 from benchmarks.service.posts import posted
 from benchmarks.service.processor_time import PostgresTime
-from cluster.embedded import postgres
+from benchmarks.service.stores import own_postgres
 from farm_core.accounts import repository as accounts
-from farm_core.db import migrate
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
@@ -99,18 +97,13 @@ def at_depth(depth: int) -> Benchmark:
 
 def _rows(depth: int, rounds: int) -> Iterator[Row]:
     """Yield a row for each operation, first beside few jobs, then beside all."""
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        server = postgres.start(Path(folder) / "postgres")
-        try:
-            migrate.upgrade(server.url)
-            for size in (min(1000, depth), depth):
-                _fill(server.url, size)
-                meter = Meter(PostgresTime(server.folder))
-                yield from uvloop.run(_measured(server.url, meter, size, min(rounds, max(10, size // CLAIMED // 2))))
-                posts = posted(Path(folder), server.url, BIG, f"tpl_{BIG}", rounds)
-                yield _told("POST /v1/renders over HTTP", size, [Cost(wall, 0) for wall in posts])
-        finally:
-            server.stop()
+    with own_postgres() as (server, folder):
+        for size in (min(1000, depth), depth):
+            _fill(server.url, size)
+            meter = Meter(PostgresTime(server.folder))
+            yield from uvloop.run(_measured(server.url, meter, size, min(rounds, max(10, size // CLAIMED // 2))))
+            posts = posted(folder, server.url, BIG, f"tpl_{BIG}", rounds)
+            yield _figures("POST /v1/renders over HTTP", size, [Cost(wall, 0) for wall in posts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +204,16 @@ async def _database(url: str) -> AsyncIterator[Database]:
 async def _row(name: str, depth: int, act: Callable[[], Awaitable[Cost]], rounds: int) -> Row:
     for _ in range(8):  # the driver prepares statements after some uses
         await act()
-    return _told(name, depth, [await act() for _ in range(rounds)])
+    return _figures(name, depth, [await act() for _ in range(rounds)])
 
 
-def _told(name: str, depth: int, costs: Sequence[Cost]) -> Row:
-    wall, processor = sorted(cost.wall for cost in costs), statistics.median(cost.processor for cost in costs)
+def _figures(name: str, depth: int, costs: Sequence[Cost]) -> Row:
+    wall, processor = [cost.wall for cost in costs], statistics.median(cost.processor for cost in costs)
     return {
         "operation": name,
         "size": f"{depth:,} queued",
         "p50 ms": round(statistics.median(wall), 2),
-        "p99 ms": round(wall[min(len(wall) - 1, round(0.99 * len(wall)))], 2),
+        "p99 ms": round(quantile(wall, 0.99), 2),
         "processor ms": round(processor, 2) or "",
         "rounds": len(wall),
     }

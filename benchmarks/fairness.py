@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 import httpx
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from benchmarks.service.farm import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
+from benchmarks.runner.quantile import quantile
+from benchmarks.service.farm import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, seconds_of_render, uploaded
 from cluster.local.farm import LocalFarm
 
 BATCH_ROWS = 1_000
@@ -29,14 +30,7 @@ class Caller:
     def seconds_of_a_job(self, caption: str) -> float:
         """Return the seconds from the creation of a render to its end."""
         body = {"templateId": self._template, "inputs": self._inputs(caption), "output": OUTPUT}
-        began = time.perf_counter()
-        job = self._client.post("/renders", json=body).raise_for_status().json()
-        while job["status"] in ("queued", "processing"):
-            self._farm.poll()
-            time.sleep(POLL_SECONDS)
-            job = self._client.get(f"/renders/{job['jobId']}").raise_for_status().json()
-        assert job["status"] == "completed", job
-        return time.perf_counter() - began
+        return seconds_of_render(self._farm, self._client, body)
 
     def posted_batch(self, rows: int) -> str:
         """A batch of rows that differ in their headline."""
@@ -72,10 +66,9 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _row(phase: str, seconds: Sequence[float]) -> Row:
-    ninetieth = statistics.quantiles(seconds, n=10, method="inclusive")[-1]
     return {
         "phase": phase, "jobs": len(seconds), "p50 s": round(statistics.median(seconds), 2),
-        "p90 s": round(ninetieth, 2), "max s": round(max(seconds), 2),
+        "p90 s": round(quantile(seconds, 0.9), 2), "max s": round(max(seconds), 2),
     }  # fmt: skip
 
 

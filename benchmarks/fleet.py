@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.runner.quantile import quantile
 from benchmarks.simulation.farm import simulate
 from benchmarks.simulation.fleet import ASSEMBLY_SECONDS
 from benchmarks.simulation.scenario import CALM_SHARE, Outcome, Scenario
@@ -64,9 +65,9 @@ def _row(name: str, scenario: Scenario, outcome: Outcome) -> Row:
         "contradictions": len(outcome.contradictions),
         "simulated s": round(outcome.seconds, 1),
         "busy share": round(_work_seconds(scenario) * jobs / (scenario.workers * outcome.seconds), 3),
-        "first lease p50 s": _quantile(waits, 0.5),
-        "first lease p99 s": _quantile(waits, 0.99),
-        "others' p99 s": _quantile(others, 0.99),
+        "first lease p50 s": round(quantile(waits, 0.5), 3),
+        "first lease p99 s": round(quantile(waits, 0.99), 3),
+        "others' p99 s": round(quantile(others, 0.99), 3),
         "fairness": round(outcome.fairness(scenario.segment_seconds), 4),
         "statements/job": round(outcome.statements / jobs, 2),
         "scheduler ms/job": round(outcome.scheduler_seconds / jobs * 1e3, 2),
@@ -79,10 +80,6 @@ def _row(name: str, scenario: Scenario, outcome: Outcome) -> Row:
 def _work_seconds(scenario: Scenario) -> float:
     """Return the mean seconds of workers for a job: three segments of a second of output, and the assembly."""
     return 3 * scenario.segment_seconds + ASSEMBLY_SECONDS
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 3) if ordered else 0.0
 
 
 BENCHMARK = Benchmark(

@@ -16,8 +16,9 @@ import httpx
 import psutil
 
 from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.runner.quantile import quantile
 from benchmarks.service.attacks import Hostile, attacking
-from benchmarks.service.farm import TITLE_CARD, client_of, imported, local_farm, uploaded
+from benchmarks.service.farm import TITLE_CARD, client_of, imported, local_farm, uploaded, wait_until_completed
 from cluster.local.accounts import session_token
 from cluster.local.farm import LocalFarm
 from farm_core.long_steps import repeating
@@ -96,8 +97,8 @@ def _phase(name: str, farm: LocalFarm, client: httpx.Client, template: str, logo
     growth, process = watch.growth()
     return {
         "phase": name, "jobs": len(took), "p50_s": round(statistics.median(took), 2),
-        "p95_s": round(statistics.quantiles(took, n=20, method="inclusive")[-1], 2) if len(took) > 1 else took[0],
-        "health_p99_ms": round(statistics.quantiles(watch.health_ms, n=100, method="inclusive")[-1], 1),
+        "p95_s": round(quantile(took, 0.95), 2),
+        "health_p99_ms": round(quantile(watch.health_ms, 0.99), 1),
         "health_max_ms": round(max(watch.health_ms), 1), "growth_mb": growth, "process": process,
     }  # fmt: skip
 
@@ -115,11 +116,7 @@ def _title_card(farm: LocalFarm, client: httpx.Client, template: str, logo: str,
         time.sleep(1)
         began = time.perf_counter()
         answer = client.post("/renders", json=body)
-    job_id = answer.raise_for_status().json()["jobId"]
-    while (job := client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
-        farm.poll()
-        time.sleep(0.1)
-    assert job["status"] == "completed", job
+    wait_until_completed(farm, client, answer.raise_for_status().json()["jobId"])
     return time.perf_counter() - began
 
 

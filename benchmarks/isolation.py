@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Final
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from benchmarks.simulation.attacked import Attack, AttackedFarm, attacked, quantile
+from benchmarks.runner.quantile import quantile
+from benchmarks.service.stores import own_postgres
+from benchmarks.simulation.attacked import Attack, AttackedFarm, attacked
 from benchmarks.simulation.frames import Drawing
-from cluster.embedded import postgres
-from farm_core.db import migrate
 from farm_core.telemetry import logs
 
 SIZES: Final = ((8, 2), (64, 4), (1_000, 4))
@@ -59,23 +57,22 @@ def _rows(quick: bool) -> Iterator[Row]:
 
 
 def _row(scenario: AttackedFarm) -> Row:
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        server = postgres.start(Path(folder) / "postgres", durable=False)
-        try:
-            migrate.upgrade(server.url)
-            waits = attacked(scenario, server, Path(folder))
-        finally:
-            server.stop()
+    with own_postgres(durable=False) as (server, folder):
+        waits = attacked(scenario, server, folder)
     return {
         "attack": "none" if scenario.attack is None else scenario.attack.name,
         "size": f"{scenario.workers:,} workers, {scenario.schedulers} schedulers",
         "cards": len(waits.proven),
-        "proven p50 s": quantile(waits.proven, 0.5),
-        "proven p99 s": quantile(waits.proven, 0.99),
-        "new p50 s": quantile(waits.new, 0.5),
-        "new p99 s": quantile(waits.new, 0.99),
+        "proven p50 s": _seconds(waits.proven, 0.5),
+        "proven p99 s": _seconds(waits.proven, 0.99),
+        "new p50 s": _seconds(waits.new, 0.5),
+        "new p99 s": _seconds(waits.new, 0.99),
         "restarts": waits.restarts,
     }
+
+
+def _seconds(waits: Sequence[float | None], share: float) -> float:
+    return round(quantile(waits, share), 2)
 
 
 BENCHMARK = Benchmark(

@@ -25,6 +25,7 @@ import redis
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from benchmarks.runner.benchmark import Benchmark, Row
+from benchmarks.runner.quantile import quantile
 from benchmarks.service.farm import TITLE_CARD, UNLIMITED, client_of, imported, local_farm, uploaded
 from benchmarks.service.processor_time import children_seconds
 from farm_core import running
@@ -269,7 +270,7 @@ def _row(what: str, milliseconds: Sequence[float], cpu_seconds: Sequence[float] 
     return {
         "what": what,
         "p50_ms": round(statistics.median(milliseconds), 1),
-        "p95_ms": round(statistics.quantiles(milliseconds, n=20, method="inclusive")[-1], 1),
+        "p95_ms": round(quantile(milliseconds, 0.95), 1),
         "cpu_ms": "" if cpu_seconds is None else round(1000 * statistics.median(cpu_seconds)),
     }
 

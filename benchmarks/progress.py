@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,8 @@ from benchmarks.queue import dependencies_of, job_of, prepare_accounts
 from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.service.noop import NoopExecutor
 from benchmarks.service.statements import Counter
-from cluster.embedded import postgres, valkey
+from benchmarks.service.stores import own_stores
 from farm_core import redis
-from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.progress.writer import ProgressWriter, SegmentProgress
 from scheduler.ports import Advanced, Report, SegmentAssignment, TaskAssignment
@@ -62,14 +60,8 @@ class SlowWorkers(NoopExecutor):
 
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield the statements and changed rows a second of a scheduler after all its jobs have been dispatched."""
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        server, cache = postgres.start(Path(folder) / "postgres"), valkey.start(Path(folder) / "valkey")
-        try:
-            migrate.upgrade(server.url)
-            yield uvloop.run(_measured(server.url, cache.url, Path(folder), JOBS // 10 if quick else JOBS))
-        finally:
-            cache.stop()
-            server.stop()
+    with own_stores() as (server, cache, folder):
+        yield uvloop.run(_measured(server.url, cache.url, folder, JOBS // 10 if quick else JOBS))
 
 
 async def _measured(url: str, redis_url: str, folder: Path, jobs: int) -> Row:

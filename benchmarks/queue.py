@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,10 +19,9 @@ from sqlalchemy import text
 from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.service.noop import NoopExecutor
 from benchmarks.service.processor_time import PostgresTime
-from cluster.embedded import postgres
+from benchmarks.service.stores import own_postgres
 from farm_core.accounts.models import Account
 from farm_core.clock import SystemClock
-from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.jobs.models import Job
 from farm_core.net.fetch import Guard
@@ -62,16 +60,11 @@ ACCOUNTS: Final = 64
 
 def _rows(quick: bool) -> Iterator[Row]:
     """Yield a row for each load."""
-    with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
-        server = postgres.start(Path(folder) / "postgres")
-        try:
-            migrate.upgrade(server.url)
-            used = PostgresTime(server.folder)
-            for load in LOADS:
-                yield uvloop.run(_measured(server.url, used, Path(folder), _chosen(load, quick)))
-            yield uvloop.run(_fleet_measured(server.url, used, Path(folder), _chosen(FLEET, quick)))
-        finally:
-            server.stop()
+    with own_postgres() as (server, folder):
+        used = PostgresTime(server.folder)
+        for load in LOADS:
+            yield uvloop.run(_measured(server.url, used, folder, _chosen(load, quick)))
+        yield uvloop.run(_fleet_measured(server.url, used, folder, _chosen(FLEET, quick)))
 
 
 def _chosen(load: Load, quick: bool) -> Load:

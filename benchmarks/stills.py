@@ -13,7 +13,9 @@ from typing import Any, Final
 import httpx
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from benchmarks.service.farm import client_of, imported, local_farm, uploaded
+from benchmarks.runner.quantile import quantile
+from benchmarks.service.farm import client_of, imported, local_farm, seconds_of_render, uploaded
+from cluster.local.farm import LocalFarm
 from farm_core.long_steps import repeating
 from farm_core.settings import ROOT
 
@@ -29,7 +31,7 @@ def _rows(quick: bool) -> Iterator[Row]:
     count = 10 if quick else 40
     settings = {"stills_per_minute": 1_000_000, "automation_allow_private_assets": True}
     with local_farm(settings) as (farm, chosen), client_of(farm, chosen, "designer") as client:
-        previews = [_Preview(client, example) for example in EXAMPLES]
+        previews = [_Preview(farm, client, example) for example in EXAMPLES]
         for preview in previews:
             yield {"what": f"{preview.name}, preview", **_figures(preview.times(count))}
         yield from _beside(previews[0], previews[-1], count)
@@ -38,8 +40,8 @@ def _rows(quick: bool) -> Iterator[Row]:
 class _Preview:
     """A template whose texts change before each frame."""
 
-    def __init__(self, client: httpx.Client, name: str) -> None:
-        self.client, self.name = client, name
+    def __init__(self, farm: LocalFarm, client: httpx.Client, name: str) -> None:
+        self.farm, self.client, self.name = farm, client, name
         self.template = imported(client, (ROOT / "examples" / f"{name}.motion").read_bytes())
         self.inputs: dict[str, str] = {}
         self.texts: list[str] = []
@@ -75,12 +77,7 @@ class _Preview:
             "templateId": self.template, "output": {"width": 1280, "height": 720},
             "inputs": self.inputs | dict.fromkeys(self.texts, f"Render {number} {time.monotonic_ns()}"),
         }  # fmt: skip
-        began = time.perf_counter()
-        job_id = self.client.post("/renders", json=body).raise_for_status().json()["jobId"]
-        while (job := self.client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
-            time.sleep(0.05)
-        assert job["status"] == "completed", job
-        return time.perf_counter() - began
+        return seconds_of_render(self.farm, self.client, body)
 
 
 def _beside(rendered: _Preview, previewed: _Preview, count: int) -> Iterator[Row]:
@@ -99,7 +96,7 @@ def _beside(rendered: _Preview, previewed: _Preview, count: int) -> Iterator[Row
 def _figures(times: Sequence[float]) -> Row:
     return {
         "p50_ms": round(statistics.median(times)),
-        "p95_ms": round(statistics.quantiles(times, n=20, method="inclusive")[-1]),
+        "p95_ms": round(quantile(times, 0.95)),
         "count": len(times),
     }
 

@@ -76,9 +76,9 @@ class ServedFarm:
         output = {"width": width, "height": height}
         first_post, began, cpu = SystemClock().now(), time.perf_counter(), children_seconds()
         bodies = ({"templateId": template, "inputs": {"logo": self.logo, **inputs}, "output": output} for template, inputs in wanted)  # fmt: skip
-        jobs = [self._posted(body) for body in bodies]
+        jobs = [posted(self.client, body) for body in bodies]
         for job_id in jobs:
-            self._wait(job_id)
+            wait_until_completed(self.farm, self.client, job_id)
         seconds, cpu = time.perf_counter() - began, children_seconds() - cpu
         frames, segments = asyncio.run(_made(self.farm.database_url, jobs))
         return _rendered(frames, segments, first_post, seconds, cpu / seconds)
@@ -86,17 +86,6 @@ class ServedFarm:
     def workers_ready(self) -> int:
         """Return the number of workers that schedulers can lease tasks for."""
         return asyncio.run(_live(self.farm.database_url))
-
-    def _posted(self, body: Mapping[str, object]) -> str:
-        return str(self.client.post("/renders", json=body).raise_for_status().json()["jobId"])
-
-    def _wait(self, job_id: str) -> None:
-        pause, longest = LOOKS_SECONDS
-        while (job := self.client.get(f"/renders/{job_id}").json())["status"] in ("queued", "processing"):
-            self.farm.poll()
-            time.sleep(pause)
-            pause = min(1.1 * pause, longest)
-        assert job["status"] == "completed", job
 
 
 @contextmanager
@@ -129,6 +118,28 @@ def uploaded(client: httpx.Client, name: str = "logo.png") -> str:
     """Upload a file of the examples' media; return its address."""
     data = (ROOT / "examples" / "media" / name).read_bytes()
     return str(client.post("/assets", files={"file": (name, data)}).raise_for_status().json()["url"])
+
+
+def posted(client: httpx.Client, body: Mapping[str, object]) -> str:
+    """Create a render. Return its id."""
+    return str(client.post("/renders", json=body).raise_for_status().json()["jobId"])
+
+
+def wait_until_completed(farm: LocalFarm, client: httpx.Client, job_id: str) -> None:
+    """Poll a render until it is completed."""
+    pause, longest = LOOKS_SECONDS
+    while (job := client.get(f"/renders/{job_id}").raise_for_status().json())["status"] in ("queued", "processing"):
+        farm.poll()
+        time.sleep(pause)
+        pause = min(1.1 * pause, longest)
+    assert job["status"] == "completed", job
+
+
+def seconds_of_render(farm: LocalFarm, client: httpx.Client, body: Mapping[str, object]) -> float:
+    """Return the seconds from the creation of a render to its end."""
+    began = time.perf_counter()
+    wait_until_completed(farm, client, posted(client, body))
+    return time.perf_counter() - began
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -257,9 +257,3 @@ async def _stop(scheduler: Scheduler) -> None:
     await asyncio.gather(*(service.stop() for service in (*scheduler.takers, *scheduler.keepers)))
     scheduler.dependencies.sandbox.close()
     await scheduler.dependencies.database.close()
-
-
-def quantile(waits: Sequence[float | None], share: float) -> float:
-    """Return the wait that this share of the title cards does not exceed, infinity if it did not end."""
-    ordered = sorted(float("inf") if one is None else one for one in waits)
-    return round(ordered[min(len(ordered) - 1, int(share * len(ordered)))], 2) if ordered else 0.0

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks.isolation import attacks
-from benchmarks.simulation.attacked import Attack, AttackedFarm, Waits, attacked, quantile
+from benchmarks.runner.quantile import quantile
+from benchmarks.service.stores import own_postgres
+from benchmarks.simulation.attacked import Attack, AttackedFarm, Waits, attacked
 from benchmarks.simulation.frames import Drawing
-from cluster.embedded import postgres
-from farm_core.db import migrate
 
 SLOW = Attack("slow frames", 1, Drawing(25.0), jobs=6)
 MANY = Attack("slow frames", 20, Drawing(25.0), jobs=4, is_proven=True)
 
 
-def waits_of(scenario: AttackedFarm, folder: Path) -> Waits:
-    server = postgres.start(folder / "postgres", durable=False)
-    try:
-        migrate.upgrade(server.url)
+def waits_of(scenario: AttackedFarm) -> Waits:
+    with own_postgres(durable=False) as (server, folder):
         return attacked(scenario, server, folder)
-    finally:
-        server.stop()
 
 
 @pytest.mark.service
 @pytest.mark.thorough
-def test_twenty_hostile_accounts_delay_title_cards_for_seconds(tmp_path: Path) -> None:
+def test_twenty_hostile_accounts_delay_title_cards_for_seconds() -> None:
     """They waited for 48 s at p99, and those of new accounts for 87 s."""
-    waits = waits_of(AttackedFarm(8, 2, MANY, seconds=30), tmp_path)
+    waits = waits_of(AttackedFarm(8, 2, MANY, seconds=30))
     assert quantile(waits.proven, 0.5) < 2
     assert quantile(waits.proven, 1.0) < 8
     assert quantile(waits.new, 1.0) < 60
@@ -37,9 +31,9 @@ def test_twenty_hostile_accounts_delay_title_cards_for_seconds(tmp_path: Path) -
 
 @pytest.mark.service
 @pytest.mark.thorough
-def test_a_new_scheduler_knows_the_accounts_that_are_slow(tmp_path: Path) -> None:
+def test_a_new_scheduler_knows_the_accounts_that_are_slow() -> None:
     """It knew nothing, and each account cost another restart."""
-    waits = waits_of(AttackedFarm(8, 1, SLOW, seconds=60, restart_scheduler_at=30), tmp_path)
+    waits = waits_of(AttackedFarm(8, 1, SLOW, seconds=60, restart_scheduler_at=30))
     late = waits.proven[len(waits.proven) // 2 + 8 :]
     assert quantile(late, 1.0) < 8
 
@@ -48,8 +42,8 @@ def test_a_new_scheduler_knows_the_accounts_that_are_slow(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("number", range(len(attacks(64))))
-def test_honest_accounts_are_served_during_each_attack(number: int, tmp_path: Path) -> None:
+def test_honest_accounts_are_served_during_each_attack(number: int) -> None:
     """Measured on tables in memory: at most 2 s at the median and 14 s at p99."""
-    waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60), tmp_path)
+    waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60))
     assert quantile(waits.proven, 0.5) < 4
     assert quantile(waits.proven, 1.0) < 30
