@@ -1,13 +1,13 @@
-# Sourced by ./farm on first use and whenever its inputs have changed: system libraries, the virtual environment, the
-# native kernels, the fonts. Each step that is up to date is skipped. Prints what it does; ends with the exact command
-# where it may not do it itself.
+# ./farm sources this file on first use and whenever its inputs have changed. It installs system libraries, the virtual
+# environment, the native kernels and the fonts, and skips each step that is up to date. It prints what it does. Where it lacks
+# the permission, it prints the exact command and ends.
 
 system_packages="libegl1 libgl1 libegl-mesa0 libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1"
 
 silent_seconds=10
 
 say() {
-    [ ! -t 2 ] || printf '\r\033[K' >&2 # over the line that counts packages
+    [ ! -t 2 ] || printf '\r\033[K' >&2 # replace the line that counts packages
     printf '%s\n' "farm: $*" >&2
 }
 fail() { say "$*"; exit 1; }
@@ -22,7 +22,7 @@ set_up() {
     rm -rf "$2/setup.tmp" # of a start that was killed: up to 500 MB
     python=$(find_python) || get_python
     if [ ! -e "$2/requirements.installed" ]; then
-        # Shells that Postgres and the compiler start would change them.
+        # Postgres and the compiler pass paths to shells, which would change these characters.
         case $1 in *[\"\$\`]*) fail "Postgres does not start in $1, because of a \", \$ or \` in this path. Rename the folder and start again." ;; esac
         say "first start: this takes two to five minutes, 1.8 GB of disk and 500 MB of downloads. Later starts take seconds."
         check_disks "$1" "$2"
@@ -47,7 +47,7 @@ set_up() {
     say "ready after $(($(date +%s) - began)) s"
 }
 
-# long_step DOING COMMAND ...: run the command, and say every silent_seconds that it still runs.
+# long_step DOING COMMAND ...: run the command, and report every silent_seconds that it still runs.
 long_step() {
     doing=$1 setup=$$
     shift
@@ -73,7 +73,7 @@ stop_ticker() {
     ticker=
 }
 
-# take_turn ROOT: two commands at once would install into one environment. A lock ends with its process, however that ends.
+# take_turn ROOT: wait until no other command installs into this environment. The lock ends with its process.
 take_turn() {
     exec 9<"$1/cluster/setup/setup.sh"
     if ! command -v flock >/dev/null 2>&1 || flock --nonblock 9; then return 0; fi
@@ -83,7 +83,7 @@ take_turn() {
 
 free_mb() { df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }'; }
 
-# check_disks ROOT VENV: pip names a full disk late, after minutes, and not which one. An earlier attempt may have left files.
+# check_disks ROOT VENV: pip would notice a full disk after minutes, and not say which one. Files of an earlier attempt count.
 check_disks() {
     temporary=${TMPDIR:-$1}
     left=$(du -sm "$2" 2>/dev/null | cut -f 1)
@@ -113,7 +113,7 @@ fail_if_full() {
 # make_environment VENV: sets $said
 make_environment() { said=$("$python" -I -m venv --clear "$1" 2>&1); }
 
-# run_pip VENV WORDS: into this environment alone, whatever PYTHONPATH, the current folder, and `user = true` in pip's settings say.
+# run_pip VENV WORDS: install into this environment, regardless of PYTHONPATH, the current folder, and `user = true` in pip's settings.
 run_pip() {
     venv_python="$1/bin/python"
     shift
@@ -147,7 +147,7 @@ install_locked() {
         compile_modules "$2"
 }
 
-# compile_modules VENV: on all cores, where pip would use one. Some packages have files that no Python 3 compiles.
+# compile_modules VENV: use all cores; pip would use one. Errors are ignored: some packages have files for Python 2.
 compile_modules() {
     "$1/bin/python" -I -m compileall -qq -j 0 "$1/lib" >/dev/null 2>&1 ||
         "$1/bin/python" -I -m compileall -qq "$1/lib" >/dev/null 2>&1 || : # without /dev/shm, only one process can work
@@ -171,8 +171,8 @@ say_why_unreachable() {
     esac
 }
 
-# show_progress TOTAL: count pip's lines; on a terminal in one line that changes, else one line for every 25 packages.
-# The shell reads them, because Debian's awk waits until it has 4 KB: it fell silent before the longest step.
+# show_progress TOTAL: count pip's lines. On a terminal one line changes; otherwise each 25 packages print a line.
+# The shell reads them, because Debian's awk buffers 4 KB and would show nothing before the longest step.
 show_progress() {
     terminal=no
     [ ! -t 2 ] || terminal=yes
@@ -316,7 +316,7 @@ install_packages() {
         fail "the system packages could not be installed, see above; is the package mirror reachable? Start again to go on."
 }
 
-# A vendor file tells that some EGL driver (a GPU's, or Mesa's software one) is there.
+# Succeed if an EGL driver is installed, a GPU's or Mesa's. Each has a vendor file.
 has_gl_driver() {
     for folder in /usr/share/glvnd/egl_vendor.d /etc/glvnd/egl_vendor.d; do
         for file in "$folder"/*.json; do [ -e "$file" ] && return 0; done
