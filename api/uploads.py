@@ -33,9 +33,11 @@ _BOUNDARY_LENGTH_MAX: Final = 70
 _PARTS_MAX: Final = 64
 _HEADER_BYTES_MAX: Final = 16 * 1024
 _COUNT_ON_BYTES_MAX: Final = 512 * 1024 * 1024
+"""Bytes above the limit that are still counted, so that the error can name the size of the file."""
 _REST_BYTES_MAX: Final = 10 * 1024 * 1024
+"""Bytes of a body beside its file: fields, headers and boundaries."""
 _CHECKED_BYTES: Final = 8 * 1024 * 1024
-"""Bytes of a file between two looks at the free space of the disk."""
+"""Bytes of a file between two checks of the disk's free space."""
 
 
 @dataclass(slots=True)

@@ -12,10 +12,7 @@ FOLDERS: Final = frozenset({"assets", "documents", "frozen", "imports", "media",
 
 
 def is_key(text: str) -> bool:
-    """Return True if the text is a key: parts of `A-Z a-z 0-9 .
-
-    _ -` that do not begin with a dot, separated by slashes.
-    """
+    """Return True if the text is a key: parts of `A-Z a-z 0-9 . _ -` that do not begin with a dot, separated by slashes."""
     return len(text) <= KEY_LENGTH_MAX and _KEY.fullmatch(text) is not None
 
 

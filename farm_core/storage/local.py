@@ -49,7 +49,7 @@ class LocalStorage:
     def get_file(self, key: str, path: Path) -> None:
         """Write the object's content to a file, atomically."""
         with _translated(), self._found(key).open("rb") as source, _written(path.parent, path) as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+            shutil.copyfileobj(source, target, _PIECE_BYTES)
 
     def get_bytes(self, key: str) -> bytes:
         """Return the object's content."""
