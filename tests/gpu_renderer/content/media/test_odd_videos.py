@@ -14,7 +14,7 @@ import av
 import numpy as np
 import pytest
 
-from gpu_renderer.content.media import video
+from gpu_renderer.content.media import video_decoder
 from gpu_renderer.content.media.video import Videos
 from gpu_renderer.content.media.video_frame import DecodedFrame, Scalers
 from gpu_renderer.errors import MediaUndecodable
@@ -158,7 +158,7 @@ def test_a_damaged_video_looks_the_same_however_decoding_gets_to_a_frame(
     in_turn = pixels_of(path, [sorted(order)])
     assert pixels_of(path, [[index] for index in order]) == in_turn
     assert pixels_of(path, [sorted(order, reverse=True)]) == in_turn
-    monkeypatch.setattr(video, "DECODER_THREADS_MAX", 1)
+    monkeypatch.setattr(video_decoder, "DECODER_THREADS_MAX", 1)
     assert pixels_of(path, [sorted(order)]) == in_turn
 
 
