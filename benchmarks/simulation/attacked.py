@@ -13,19 +13,13 @@ from typing import Any, Final
 
 import psycopg
 
-from benchmarks.simulation.executor import FleetExecutor
+from benchmarks.simulation import schedulers
 from benchmarks.simulation.frames import Drawing, FrameFleet
-from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
-from benchmarks.simulation.storage import NullStorage
+from benchmarks.simulation.loop import EPOCH, run
 from cluster.embedded.postgres import EmbeddedPostgres
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
 from farm_core.jobs import repository
-from farm_core.net.fetch import Guard
-from farm_core.progress.changes import ChangePublisher
-from farm_core.progress.reader import ProgressReader
-from farm_core.settings import Settings
-from scheduler.dependencies import Dependencies
 from scheduler.scheduler import Scheduler
 
 ATTACK_AT: Final = 5.0
@@ -137,7 +131,7 @@ class _Run:
             await self._arrive(connection)
             waits = await self._drained(connection)
         for scheduler in self._schedulers:
-            await _stop(scheduler)
+            await schedulers.stop(scheduler)
         return waits
 
     def _account(self, connection: psycopg.Connection[Any], account_id: str, *, is_proven: bool) -> None:
@@ -173,7 +167,7 @@ class _Run:
                 restart_at = None
                 await self._replace_scheduler()
             await self._cancel_due(loop.time())
-            self._wake()
+            schedulers.wake(self._schedulers)
             await asyncio.sleep(TICK_SECONDS)
 
     def _card(self, connection: psycopg.Connection[Any], account_id: str, *, is_proven: bool) -> None:
@@ -218,29 +212,17 @@ class _Run:
             if None not in rows.values() or loop.time() > ends:
                 break
             await asyncio.sleep(1.0)
-            self._wake()
+            schedulers.wake(self._schedulers)
         waits = Waits(restarts=self._fleet.restarts)
         for job_id, is_proven in self._honest.items():
             seconds = rows[job_id]
             (waits.proven if is_proven else waits.new).append(None if seconds is None else float(seconds))
         return waits
 
-    def _wake(self) -> None:
-        for scheduler in self._schedulers:
-            scheduler.claimer.wake()
-            scheduler.dispatcher.wake()
-
     def _add_scheduler(self) -> None:
-        """Start a scheduler. It listens to no notices: `_wake` does what they would."""
-        database = Database(self._server.url, ping=False)
-        dependencies = Dependencies(
-            database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(),
-            SimulatedClock(asyncio.get_running_loop()),
-            Settings(data_folder=self._folder), self._folder, ProgressReader(None, database), ChangePublisher(None),
-        )  # fmt: skip
-        scheduler = Scheduler(dependencies, self._server.url)
-        for service in (*scheduler.keepers, *scheduler.takers):
-            service.start()
+        url = self._server.url
+        scheduler = schedulers.scheduler_of(Database(url, ping=False), url, self._fleet, self._folder)
+        schedulers.start(scheduler)
         self._schedulers.append(scheduler)
 
     async def _replace_scheduler(self) -> None:
@@ -249,11 +231,5 @@ class _Run:
         for running_task in gone.running_tasks:
             gone.dependencies.executor.cancel(running_task.assignment.token)
         await gone._hand_back()
-        await _stop(gone)
+        await schedulers.stop(gone)
         self._add_scheduler()
-
-
-async def _stop(scheduler: Scheduler) -> None:
-    await asyncio.gather(*(service.stop() for service in (*scheduler.takers, *scheduler.keepers)))
-    scheduler.dependencies.sandbox.close()
-    await scheduler.dependencies.database.close()

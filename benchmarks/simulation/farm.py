@@ -15,23 +15,20 @@ import psycopg
 
 from benchmarks.service.processor_time import PostgresTime
 from benchmarks.service.statements import Counter
-from benchmarks.simulation.executor import BATCH_SECONDS, FleetExecutor
+from benchmarks.simulation import schedulers
+from benchmarks.simulation.executor import BATCH_SECONDS
 from benchmarks.simulation.fleet import Faults, Fleet
-from benchmarks.simulation.loop import EPOCH, SimulatedClock, run
+from benchmarks.simulation.loop import EPOCH, run
 from benchmarks.simulation.scenario import CALM_SHARE, FLOODING, Outcome, Scenario
-from benchmarks.simulation.storage import NullStorage
 from cluster.embedded import postgres
 from cluster.embedded.postgres import EmbeddedPostgres
 from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
-from farm_core.net.fetch import Guard
-from farm_core.progress.changes import ChangePublisher
-from farm_core.progress.reader import ProgressReader
-from farm_core.settings import Settings
-from scheduler.dependencies import Dependencies
+from farm_core.jobs import repository
 from scheduler.scheduler import Scheduler
 
+CANCEL_SECONDS_MAX: Final = 5.0
 _ACCOUNTS: Final = (
     "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 3, '0'), 'a' || n, 'pro', now()"
     " FROM generate_series(0, %s - 1) AS n"
@@ -73,6 +70,8 @@ class SimulatedFarm:
         self._schedulers: list[Scheduler] = []
         self._counters: list[Counter] = []
         self._is_down = False
+        self._cancels: list[tuple[float, str]] = []
+        """Jobs that their callers will cancel, with the moment."""
 
     async def run(self) -> Outcome:
         """Run until the last job has ended, and return what happened."""
@@ -81,18 +80,18 @@ class SimulatedFarm:
         self.outcome.postgres_seconds -= PostgresTime(self.server.folder).seconds()
         began = time.process_time()
         for scheduler in self._schedulers:
-            for service in (*scheduler.keepers, *scheduler.takers):
-                service.start()
+            schedulers.start(scheduler)
         await asyncio.gather(self._arrive(), self._fail())
         while self._left():
             await asyncio.sleep(0.5)
-            self._wake()
+            schedulers.wake(self._schedulers)
         self.outcome.seconds = asyncio.get_running_loop().time()
         self.outcome.scheduler_seconds = time.process_time() - began
         self.outcome.postgres_seconds += PostgresTime(self.server.folder).seconds()
-        await self._stop()
+        for scheduler in self._schedulers:
+            await schedulers.stop(scheduler)
         self.outcome.statements = sum(counter.count for counter in self._counters)
-        self.outcome.first_leases = self._fleet.first_leases
+        self.outcome.first_leases, self.outcome.poisoned = self._fleet.first_leases, self._fleet.poisoned
         with self._connection() as connection:
             self.outcome.read(connection)
         return self.outcome
@@ -104,15 +103,10 @@ class SimulatedFarm:
             connection.execute(_TEMPLATES)
 
     def _scheduler(self) -> Scheduler:
-        """A scheduler whose statements are counted. It listens to no notices: `_wake` does what they would."""
+        """Return a scheduler whose statements are counted."""
         database = Database(self.server.url, ping=False)
         self._counters.append(Counter(database))
-        dependencies = Dependencies(
-            database, NullStorage(), FleetExecutor(self._fleet), Guard(), Guard(),
-            SimulatedClock(asyncio.get_running_loop()),
-            Settings(data_folder=self._folder), self._folder, ProgressReader(None, database), ChangePublisher(None),
-        )  # fmt: skip
-        return Scheduler(dependencies, self.server.url)
+        return schedulers.scheduler_of(database, self.server.url, self._fleet, self._folder)
 
     def _connection(self) -> psycopg.Connection[Any]:
         return psycopg.connect(libpq_url(self.server.url), autocommit=True)
@@ -132,23 +126,34 @@ class SimulatedFarm:
             pending += scenario.jobs_per_second * BATCH_SECONDS
             self._create(connection, [next(numbers) for _ in range(int(pending))], loop.time())
             pending %= 1
-            self._wake()
+            await self._cancel_due(loop.time())
+            schedulers.wake(self._schedulers)
         connection.close()
 
     def _create(self, connection: psycopg.Connection[Any], numbers: Sequence[int], now: float) -> None:
         jobs = {f"job_{number:07}": self._owner() for number in numbers}
         connection.execute(_JOBS, (EPOCH + timedelta(seconds=now), list(jobs), list(jobs.values())))
         self.outcome.created |= {job_id: (owner, now) for job_id, owner in jobs.items()}
+        for job_id in jobs:
+            if self._chance.random() < self.scenario.poisoned_share:
+                self._fleet.poisoned.add(job_id)
+            if self._chance.random() < self.scenario.cancelled_share:
+                self._cancels.append((now + self._chance.uniform(0, CANCEL_SECONDS_MAX), job_id))
+
+    async def _cancel_due(self, now: float) -> None:
+        due = [job_id for at, job_id in self._cancels if at <= now]
+        self._cancels = [one for one in self._cancels if one[0] > now]
+        if due:
+            database = Database(self.server.url)
+            async with database.work() as session:
+                for job_id in due:
+                    await repository.cancel(session, job_id)
+            await database.close()
 
     def _owner(self) -> str:
         if self._chance.random() < 0.5:
             return FLOODING
         return f"acc_{self._chance.randrange(1, self.scenario.accounts):03}"
-
-    def _wake(self) -> None:
-        for scheduler in self._schedulers:
-            scheduler.claimer.wake()
-            scheduler.dispatcher.wake()
 
     async def _fail(self) -> None:
         """Lose nodes, cut others off, and let Postgres fail over, while jobs arrive."""
@@ -161,9 +166,17 @@ class SimulatedFarm:
         self._fleet.lose(nodes[:some])
         await asyncio.sleep(seconds * 0.1)
         self._fleet.cut(nodes[some : 2 * some], 4.0)
+        for _ in range(scenario.dying_schedulers):
+            await self._replace_scheduler()
         await asyncio.sleep(seconds * 0.2)
         await self._fail_over()
         self._fleet.restore(nodes[:some])
+
+    async def _replace_scheduler(self) -> None:
+        """End a scheduler, which gives back none of its leases, and start another one."""
+        await schedulers.stop(self._schedulers.pop(0))
+        self._schedulers.append(self._scheduler())
+        schedulers.start(self._schedulers[-1])
 
     async def _fail_over(self) -> None:
         """Stop Postgres, which ends all connections, and start it again after the outage."""
@@ -178,10 +191,3 @@ class SimulatedFarm:
         with self._connection() as connection:
             row = connection.execute("SELECT coalesce(sum(queued + processing), 0) FROM account_queues").fetchone()
         return int(row[0]) if row else 0
-
-    async def _stop(self) -> None:
-        services = [service for one in self._schedulers for service in (*one.takers, *one.keepers)]
-        await asyncio.gather(*(service.stop() for service in services))
-        for scheduler in self._schedulers:
-            scheduler.dependencies.sandbox.close()
-            await scheduler.dependencies.database.close()

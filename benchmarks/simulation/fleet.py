@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -56,6 +57,8 @@ class Fleet:
         """Time of the first lease of each job."""
         self.frames: dict[str, int] = {}
         """Frames rendered, by account."""
+        self.poisoned: set[str] = set()
+        """Jobs whose segments crash every worker."""
         self._chance = random.Random(seed)
         self._seconds, self._faults = segment_seconds, faults
         self._lives = {name: _Worker(state) for name, state in _states(workers, nodes)}
@@ -119,12 +122,13 @@ class Fleet:
                 self._remove(self._lives[worker_id], assigned)
 
     def restart(self, worker_id: str, *, is_blameless: bool = False) -> None:
-        """End everything that the worker holds."""
+        """End everything that the worker holds. Only the first assignment, which it draws, can be to blame."""
         worker = self._lives.get(worker_id)
         if worker is not None:
             _stopped(worker)
-            for assigned in worker.assigned:
-                failure = stall(worker_id, FRAME_SECONDS_MAX)
+            lost = Failure(FailureKind.lost, "The worker is gone.", worker_id)
+            for number, assigned in enumerate(worker.assigned):
+                failure = lost if is_blameless or number else stall(worker_id, FRAME_SECONDS_MAX)
                 assigned.executor.report_after(0.0, Ended(assigned.assignment.token, failure))
             worker.assigned.clear()
 
@@ -145,7 +149,8 @@ class Fleet:
             )
             if chance < self._faults.straggler_chance:
                 seconds *= self._faults.straggler_factor
-        crashes = self._chance.random() < self._faults.crash_chance
+        is_poisoned = isinstance(assignment, SegmentAssignment) and assignment.job_id in self.poisoned
+        crashes = is_poisoned or self._chance.random() < self._faults.crash_chance
         loop = asyncio.get_running_loop()
         worker.timer = loop.call_later(seconds, self._ended, worker, crashes)
 
@@ -173,7 +178,7 @@ class Fleet:
 
 def _states(workers: int, nodes: int) -> list[tuple[str, WorkerState]]:
     names = [(f"w{number:05}", f"n{number % nodes:03}") for number in range(workers)]
-    return [(name, WorkerState(name, node, "simulated", "none", "none")) for name, node in names]
+    return [(name, WorkerState(name, node, "simulated", "none", "none", answered_at=math.inf)) for name, node in names]
 
 
 def _stopped(worker: _Worker) -> None:

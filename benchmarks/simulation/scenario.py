@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -45,6 +45,12 @@ class Scenario:
     with_faults: bool = True
     """Lose one in 25 nodes, cut off as many, and stop Postgres for `outage_seconds`; single assignments fail too."""
     outage_seconds: float = 30.0
+    dying_schedulers: int = 0
+    """Schedulers that end with the first nodes, without giving back their leases. Others replace them."""
+    cancelled_share: float = 0.0
+    """Share of the jobs that their callers cancel within seconds."""
+    poisoned_share: float = 0.0
+    """Share of the jobs that crash every worker."""
     seed: int = 1
 
 
@@ -57,6 +63,9 @@ class Outcome:
     first_leases: Mapping[str, float] = field(default_factory=dict)
     """Time of the first lease of each job."""
     statuses: Mapping[str, int] = field(default_factory=dict)
+    failed: Set[str] = frozenset()
+    poisoned: Set[str] = frozenset()
+    """Jobs that crashed every worker."""
     seconds: float = 0.0
     statements: int = 0
     scheduler_seconds: float = 0.0
@@ -66,6 +75,7 @@ class Outcome:
     def read(self, connection: psycopg.Connection[Any]) -> None:
         """Take in what the tables say at the end."""
         self.statuses = dict(connection.execute("SELECT status, count(*) FROM jobs GROUP BY status").fetchall())
+        self.failed = {row[0] for row in connection.execute("SELECT id FROM jobs WHERE status = 'failed'")}
         found = {name: connection.execute(query.encode()).fetchone() for name, query in CONTRADICTIONS.items()}
         self.contradictions = [f"{name}: {row}" for name, row in found.items() if row != (0,)]
 

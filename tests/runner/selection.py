@@ -30,7 +30,7 @@ PARTS: Final = (WITHOUT, LANES, ALONE)
 """Tests without servers; tests with servers, which several processes run side by side; tests that use every core."""
 
 COLLECTED: Final = {
-    LANES: ("api", "attacks", "clients", "cluster", "console", "farm_core", "fuzz", "scheduler", "simulation/test_attacked.py", "simulation/test_fleet.py"),
+    LANES: ("api", "attacks", "clients", "cluster", "console", "farm_core", "fuzz", "scheduler", "simulation"),
     ALONE: ("acceptance", "attacks/test_contention.py", "console/test_farm.py"),
 }  # fmt: skip
 """Folders and files of `tests` that each part collects, because collecting everything takes a process 18 s. The part

@@ -24,6 +24,23 @@ def test_no_job_is_lost_when_nodes_vanish_and_postgres_fails_over(tmp_path: Path
     assert outcome.seconds > scenario.outage_seconds
 
 
+SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 40))]
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_job_ends_once_beside_cancels_crashes_and_schedulers_that_die(tmp_path: Path, seed: int) -> None:
+    scenario = Scenario(
+        workers=60, nodes=10, jobs_per_second=15, arrival_seconds=6, accounts=10, schedulers=3, dying_schedulers=2,
+        cancelled_share=0.1, poisoned_share=0.05, seed=seed,
+    )  # fmt: skip
+    outcome = simulate(scenario, tmp_path)
+    assert set(outcome.statuses) == {"completed", "cancelled", "failed"}
+    assert sum(outcome.statuses.values()) == len(outcome.created), "jobs were lost"
+    assert outcome.failed <= outcome.poisoned, "jobs failed without fault"
+    assert list(outcome.contradictions) == []
+
+
 @pytest.mark.service
 def test_accounts_with_few_jobs_do_not_wait_for_one_that_floods_the_farm(tmp_path: Path) -> None:
     scenario = Scenario(
