@@ -60,8 +60,11 @@ async def _own(dependencies: Dependencies, job: ClaimedJob, key: str) -> Fetched
         path = Path(file.name)
     try:
         await asyncio.to_thread(dependencies.storage.get_file, key, path)
-    except ObjectMissing:
-        raise MediaUnavailable("the upload has been deleted.", lasting=True) from None
+    except BaseException as error:
+        path.unlink(missing_ok=True)  # noqa: ASYNC240 - one short system call
+        if isinstance(error, ObjectMissing):
+            raise MediaUnavailable("the upload has been deleted.", lasting=True) from None
+        raise
     return FetchedMedia(path, 0)
 
 

@@ -34,7 +34,7 @@ _NOT_PUBLIC_V4: Final = tuple(
 )  # fmt: skip
 _GLOBAL_V6: Final = IPv6Network("2000::/3")
 _NOT_PUBLIC_V6: Final = tuple(
-    IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16")
+    IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
 )
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 

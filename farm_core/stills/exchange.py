@@ -109,11 +109,10 @@ class StillExchange:
 
     async def answer(self, request: QueuedStill, answer: StillAnswer) -> None:
         """Send the answer to the waiting caller. Raises ExchangeAway."""
-        head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
         place = _answer_key(request.id)
         try:
             async with self._redis.pipeline(transaction=True) as pipeline:
-                pipeline.rpush(place, head + b"\n" + answer.picture)
+                pipeline.rpush(place, _stored(answer))
                 pipeline.expire(place, WAIT_SECONDS)
                 await pipeline.execute()
         except (RedisError, OSError) as error:
@@ -143,17 +142,18 @@ class StillExchange:
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
 
-    async def cached(self, key: str) -> bytes | None:
-        """Return the cached picture, or None if there is none or Redis is away."""
+    async def cached(self, key: str) -> StillAnswer | None:
+        """Return the cached answer, or None if there is none or Redis is away."""
         try:
-            return cast("bytes | None", await self._redis.get(f"stills:kept:{key}"))
+            found = cast("bytes | None", await self._redis.get(f"stills:cached:{key}"))
         except (RedisError, OSError):
             return None
+        return None if found is None else _answer(found)
 
-    async def cache(self, key: str, picture: bytes, seconds: int) -> None:
-        """Cache a picture, if Redis is there."""
+    async def cache(self, key: str, answer: StillAnswer, seconds: int) -> None:
+        """Cache an answer, if Redis is there."""
         try:
-            await self._redis.set(f"stills:kept:{key}", picture, ex=seconds)
+            await self._redis.set(f"stills:cached:{key}", _stored(answer), ex=seconds)
         except (RedisError, OSError):
             return
 
@@ -176,6 +176,11 @@ def _request(stored: dict[str, Any]) -> QueuedStill:
     return QueuedStill(
         **{**stored, "subject": StillSubject(**stored["subject"]), "frames": Frames(**frames)},
     )
+
+
+def _stored(answer: StillAnswer) -> bytes:
+    head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
+    return head + b"\n" + answer.picture
 
 
 def _answer(data: bytes) -> StillAnswer:

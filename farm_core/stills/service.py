@@ -58,7 +58,7 @@ async def request_still(dependencies: StillDependencies, subject: StillSubject, 
     media_type, key = MEDIA_TYPES[options.format], _key(subject, frames, options.format)
     cached = await dependencies.stills.cached(key)
     if cached is not None:
-        return Still(cached, media_type)
+        return Still(cached.picture, media_type, cached.warnings)
     limit = dependencies.settings.stills_per_minute
     await dependencies.rates.require(
         f"stills:{subject.account_id}", limit, f"At most {limit} stills a minute may be drawn."
@@ -66,7 +66,7 @@ async def request_still(dependencies: StillDependencies, subject: StillSubject, 
     await _respect_strikes(dependencies.stills, subject.account_id)
     answer = await _ask(dependencies.stills, subject, frames, options.format)
     if len(answer.picture) <= CACHED_BYTES_MAX and _is_constant(subject):
-        await dependencies.stills.cache(key, answer.picture, CACHE_SECONDS)
+        await dependencies.stills.cache(key, answer, CACHE_SECONDS)
     return Still(answer.picture, media_type, answer.warnings)
 
 

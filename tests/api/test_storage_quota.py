@@ -75,6 +75,8 @@ def test_templates_count_their_documents_and_one_document_counts_once(world: Wor
     larger = template_body(document=template_body()["document"] | {"notes": "x" * 1000})
     assert refusal(ada.post("/templates", json=larger)) == FULL
     assert ada.post("/templates", json=template_body()).status_code == 201, "what is stored already needs no room"
+    bob = world.account("bob", maxStorageBytes=once - 1)
+    assert refusal(bob.post("/templates", json=template_body())) == FULL, "an equal document of another account counts"
 
 
 def test_presets_count_with_the_size_that_they_have_now(world: World) -> None:

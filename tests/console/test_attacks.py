@@ -161,6 +161,8 @@ def test_scripts_of_others_are_shown_as_text(operator: Person, member: Person) -
 def test_an_operator_who_visits_an_account_gets_no_key_of_it(operator: Person, member: Person) -> None:
     assert operator.post(f"/accounts/{member.api.account_id}/sign-in-as").status_code == 303
     assert "You are signed in as" in operator.text("/renders")
+    with signed_in(member.api.world, "second", operator=True) as second:
+        assert second.get("/accounts").status_code == 200, "the visit is of one session"
     assert operator.get("/accounts").status_code == 404
     assert operator.post("/account/keys", name="k", scope="usage:read").status_code == 403
     assert operator.post("/accounts/return").status_code == 303

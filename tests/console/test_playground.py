@@ -8,10 +8,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from playwright.sync_api import expect
 
+from console.playground.endpoints import WARNINGS
 from tests.api.workers import drawing
 from tests.api.world import document, field, layer, picture, template_body, text_template
 from tests.console.people import Person
@@ -39,6 +41,14 @@ def test_a_document_that_cannot_be_read_leaves_the_form_empty(member: Person) ->
         assert "Hello" not in member.text(f"/templates/{template}/playground")
     path.unlink()
     assert "headline" in member.text(f"/templates/{template}/playground")
+
+
+def test_a_frame_from_the_cache_names_what_it_leaves_out_as_the_first_one_does(member: Person, tmp_path: Path) -> None:
+    template = text_template(member.api)
+    with drawing(member.api.world, tmp_path) as worker:
+        answers = [member.post(f"/templates/{template}/preview") for _ in range(2)]
+        assert len(worker.stills) == 1
+    assert [json.loads(unquote(answer.headers[WARNINGS])) for answer in answers] == [["a font is missing"]] * 2
 
 
 def test_a_render_with_an_upload_can_be_repeated_from_its_page(member: Person) -> None:

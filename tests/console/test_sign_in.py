@@ -84,11 +84,20 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(world: World) -> 
     assert {"HttpOnly", "SameSite=strict", "Path=/console"} <= {part.strip() for part in cookie.split(";")}
 
 
+def test_the_cookie_of_a_farm_on_https_is_sent_over_https_only(start: Any) -> None:
+    world = start(public_origin="https://farm.example")
+    token = link_token(world, world.account().account_id)
+    with browser(world) as client:
+        cookie = client.post("/console/enter", data={"token": token}).headers["set-cookie"]
+    assert "Secure" in {part.strip() for part in cookie.split(";")}
+
+
 def test_signing_out_ends_the_session_for_copies_of_the_cookie_too(world: World) -> None:
-    with signed_in(world, "ada") as person, browser(world) as copy:
+    with signed_in(world, "ada") as person, signed_in(world, "bob") as other, browser(world) as copy:
         copy.cookies.update(person.client.cookies)
         assert person.post("/sign-out").status_code == 303
         assert copy.get("/console/account").status_code == 303
+        assert other.get("/account").status_code == 200
 
 
 def test_a_suspended_account_is_signed_out(member: Person) -> None:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from sqlalchemy import select, update
 from sqlmodel import col
 
 from farm_core.accounts.models import Account
+from farm_core.assets.models import Asset
+from farm_core.assets.repository import LIFETIME
 from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job
 from farm_core.templates.models import Template
@@ -204,11 +207,37 @@ async def test_media_beyond_the_accounts_limit_are_refused(database_url: str, tm
         assert str(job.error).endswith("The file is larger than 100 bytes.")
 
 
+async def uploaded(under_test: FarmUnderTest, account_id: str, lifetime: timedelta) -> None:
+    """Store the upload `assets/ACCOUNT/logo.png`."""
+    key, expires_at = f"assets/{account_id}/logo.png", under_test.dependencies.clock.now() + lifetime
+    under_test.storage.put_bytes(key, PICTURE)
+    async with under_test.database.work() as session:
+        session.add(
+            Asset(
+                id=account_id, account_id=account_id, storage_key=key, bytes=1, mime="image/png", expires_at=expires_at
+            )
+        )
+
+
 async def test_an_upload_of_another_account_is_not_to_be_had(database_url: str, tmp_path: Path) -> None:
     async with ingesting(database_url, tmp_path) as (under_test, _):
-        job = await rendered(under_test, "http://farm/files/assets/acc_b/secret.png")
-        assert job.status == "failed"
-        assert "no such upload" in str(job.error)
+        await uploaded(under_test, "acc_b", LIFETIME)
+        await uploaded(under_test, "acc_a", timedelta(0))
+        for owner in ("acc_b", "acc_a"):
+            job = await rendered(under_test, f"http://farm/files/assets/{owner}/logo.png")
+            assert job.status == "failed"
+            assert "no such upload, or it has expired." in str(job.error)
+
+
+async def test_an_upload_without_its_file_is_said_to_be_deleted_and_leaves_no_temporary_file(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, _):
+        await uploaded(under_test, "acc_a", LIFETIME)
+        under_test.storage.delete("assets/acc_a/logo.png")
+        job = await rendered(under_test, "http://farm/files/assets/acc_a/logo.png")
+        assert "the upload has been deleted" in str(job.error)
+        assert list(under_test.dependencies.scratch.iterdir()) == []
 
 
 async def charges(under_test: FarmUnderTest) -> dict[str, int]:

@@ -14,6 +14,7 @@ from sqlalchemy import func, select, text
 from sqlmodel import col
 
 from farm_core.accounts.models import Account, ApiKey
+from farm_core.assets.models import Asset
 from farm_core.audit import log
 from farm_core.audit.log import Actor, Role
 from farm_core.controls import accounts, jobs, queues, workers
@@ -287,8 +288,8 @@ async def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_fil
     farm: Farm, tmp_path: Path
 ) -> None:
     storage = LocalStorage(tmp_path, Links(b"secret"))
-    shared = ("documents/none", "media/shared")
-    own = ("results/a.mp4", "results/a.json", "segments/s.mp4", "media/own", "documents/former")
+    shared = ("documents/none", "media/shared", "assets/bob")
+    own = ("results/a.mp4", "results/a.json", "segments/s.mp4", "media/own", "documents/former", "assets/ada")
     for key in (*shared, *own):
         storage.put_bytes(key, b"12345")
 
@@ -311,11 +312,16 @@ async def test_an_account_goes_with_everything_that_belongs_to_it_and_shared_fil
             "document_key": "documents/former",
         }
         session.add(TemplateVersion(template_id=farm.templates["ada"].id, version=1, account_id=ada, **former))
+        upload: dict[str, Any] = {"bytes": 5, "mime": "image/png", "expires_at": utc_now()}
+        session.add_all(
+            Asset(id=name, account_id=owner.id, storage_key=f"assets/{name}", **upload)
+            for name, owner in farm.accounts.items()
+        )
     async with farm.database.work() as session:
         assert (await contents(session, ada))["jobs"] == 2
     report = await delete_account(farm.database, storage, ACTOR, ada)
-    assert (report.account, report.cancelled, report.files, report.bytes) == ("ada", 1, 5, 25)
-    assert report.rows == {"jobs": 2, "templates": 1, "template_versions": 1, "api_keys": 1}
+    assert (report.account, report.cancelled, report.files, report.bytes) == ("ada", 1, 6, 30)
+    assert report.rows == {"jobs": 2, "templates": 1, "template_versions": 1, "api_keys": 1, "assets": 1}
     assert await farm.statuses() == {"bobs": "completed"}
     assert {key for key in (*shared, *own) if storage.exists(key)} == set(shared)
     async with farm.database.work() as session:

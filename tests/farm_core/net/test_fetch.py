@@ -67,8 +67,8 @@ def ok(body: bytes, *headers: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def moved(location: str) -> bytes:
-    return f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+def moved(location: str, status: int = 302) -> bytes:
+    return f"HTTP/1.1 {status} X\r\nLocation: {location}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
 
 
 def answering(*addresses: str) -> Callable[[str, int], Awaitable[list[str]]]:
@@ -139,17 +139,31 @@ async def test_a_redirect_to_no_address_is_a_failure_that_lasts() -> None:
 
 
 async def test_redirects_are_followed_to_a_limit() -> None:
-    async with server(lambda head: ok(b"there") if "GET /end" in head else moved("/end")) as seen:
-        fetched = await guarded_get(f"http://a.example:{seen.port}/start", 100, LOCAL)
-        fetched.path.unlink()
-        assert fetched.bytes == 5
+    for status in (301, 302, 303, 307, 308):
+        answers = [moved("/end", status), ok(b"there")]
+        async with server(lambda _, answers=answers: answers.pop(0)) as seen:  # type: ignore[misc]
+            fetched = await guarded_get(f"http://a.example:{seen.port}/start", 100, LOCAL)
+            fetched.path.unlink()
+            assert fetched.bytes == 5
+            assert [head.split(" ")[1] for head in seen] == ["/start", "/end"]
     async with server(lambda _: moved("/again")) as seen:
         with pytest.raises(FetchFailed, match="too often"):
             await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
         assert len(seen) == 6
 
 
-async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -> None:
+async def test_a_host_is_reached_at_its_next_address_if_the_first_refuses() -> None:
+    async with server(lambda _: ok(b"x" * 100)) as seen:
+        guard = Guard(allow_private=True, resolve=answering("127.0.0.2", "127.0.0.1"))
+        fetched = await guarded_get(f"http://a.example:{seen.port}/", 100, guard)
+        fetched.path.unlink()
+        assert fetched.bytes == 100
+
+
+async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 100_000
 
     for answer in (ok(b"x" * 101), endless):
@@ -157,6 +171,7 @@ async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless() -
             with pytest.raises(FetchFailed, match="larger than 100 bytes") as failure:
                 await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
             assert not failure.value.again
+    assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 - the folder is empty
 
 
 async def test_a_full_disk_is_not_a_server_that_cannot_be_reached(
@@ -195,10 +210,14 @@ async def test_a_server_that_says_nothing_is_given_up() -> None:
 
 async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
     async with server(lambda head: head.split(" ")[1][1:].encode().join([b"HTTP/1.1 ", b" X\r\n\r\n"])) as seen:
-        for status, again in (("404", False), ("500", True)):
+        for status, again in (("206", False), ("404", False), ("500", True)):
             with pytest.raises(FetchFailed, match=status) as failure:
                 await guarded_get(f"http://a.example:{seen.port}/{status}", 9, LOCAL)
             assert failure.value.again is again
+    async with server(lambda _: ok(b"x", "Content-Encoding: gzip")) as seen:
+        with pytest.raises(FetchFailed, match="encoding") as failure:
+            await guarded_get(f"http://a.example:{seen.port}/", 9, LOCAL)
+        assert not failure.value.again
     with pytest.raises(FetchFailed, match="could not be reached") as failure:
         await guarded_get("http://a.example:1/", 9, LOCAL)
     assert failure.value.again

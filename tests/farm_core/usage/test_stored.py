@@ -16,6 +16,7 @@ async def test_of_two_objects_that_are_stored_at_once_the_second_is_refused_if_b
     database: Database,
 ) -> None:
     async with database.work() as session:
+        await charge(session, (await rows.account(session, "bob")).id, "uploads/others", 95, 100)
         account = await rows.account(session)
         await charge(session, account.id, "uploads/first", 10, 100)
 
