@@ -48,8 +48,8 @@ class _Budget:
 
     seconds: float
     gate: AbstractAsyncContextManager[Any]
-    sources: int = SOURCES_MAX
-    bytes: int = BYTES_MAX
+    sources: int
+    bytes: int
 
     def take_sources(self, count: int) -> None:
         """Count sources. Raises IngestFailed above SOURCES_MAX."""
@@ -103,7 +103,7 @@ async def ingest(
     given = {
         field.id: str(values[field.id]) for field in fields if field.kind in template.MEDIA_KINDS and field.id in values
     }
-    budget = _Budget(INGEST_SECONDS, gate)
+    budget = _Budget(INGEST_SECONDS, gate, SOURCES_MAX, BYTES_MAX)
     shown = {field.id: _shown_name(field) for field in fields}
     purposes = {source: shown[name] for name, source in given.items()}
     of_inputs = await _fetch_all(dependencies, job, purposes, budget)

@@ -102,6 +102,11 @@ def test_a_finished_render_has_a_thumbnail_and_a_sheet(own_world: World, worker:
     own_world.move(job, "completed", video_key="results/x.mp4", document_key="frozen/x.json", progress=100)
     assert size_of(ada.get(f"/renders/{job}/thumbnail?width=128&time=1")) == ("JPEG", (128, 72))
     assert size_of(ada.get(f"/renders/{job}/thumbnail?sprite=true&format=webp")) == ("WEBP", (800, 450))
+    sheet = Image.open(io.BytesIO(ada.get(f"/renders/{job}/thumbnail?sprite=true&format=png").content))
+    frames = [(2 * number + 1) * 90 // 50 for number in range(25)]
+    assert [index for _, index in worker.stills[-25:]] == frames
+    middles = [(160 * (number % 5) + 80, 90 * (number // 5) + 45) for number in range(25)]
+    assert [sheet.getpixel(middle) for middle in middles] == [(10 * index % 256,) * 3 for index in frames]
 
 
 def test_stills_are_limited_for_each_account(start: Any, tmp_path: Path) -> None:

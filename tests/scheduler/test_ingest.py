@@ -23,6 +23,7 @@ from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job
 from farm_core.templates.models import Template
 from farm_core.usage.models import ObjectCharge, Usage
+from scheduler import ingest
 from tests.scheduler.farm import FarmUnderTest, farm
 
 pytestmark = pytest.mark.service
@@ -205,6 +206,19 @@ async def test_media_beyond_the_accounts_limit_are_refused(database_url: str, tm
             await session.execute(update(Account).values(max_upload_bytes=100))
         job = await rendered(under_test, f"{media.origin}/logo.png")
         assert str(job.error).endswith("The file is larger than 100 bytes.")
+
+
+@pytest.mark.parametrize(("limit", "most"), [("BYTES_MAX", len(PICTURE)), ("SOURCES_MAX", 1)])
+async def test_media_beyond_a_limit_of_the_job_fail_it(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    async with ingesting(database_url, tmp_path) as (under_test, media):
+        monkeypatch.setattr(ingest, limit, most)
+        assert (await rendered(under_test, f"{media.origin}/logo.png")).status == "completed"
+        monkeypatch.setattr(ingest, limit, most - 1)
+        job = await rendered(under_test, f"{media.origin}/logo.png")
+        assert job.status == "failed"
+        assert "a render can fetch no more" in str(job.error)
 
 
 async def uploaded(under_test: FarmUnderTest, account_id: str, lifetime: timedelta) -> None:

@@ -40,6 +40,8 @@ class Worker:
         self.now = 0.0
         self.frame_seconds = frame_seconds
         self.drawn: list[str] = []
+        self.quiet: set[float] = set()
+        """Seconds since the worker moved, as others see it after each frame."""
         self.arriving = arrive or {}
         self.pausable = True
         self.turns = Turns(self._execute, self._arrivals, may_pause=lambda: self.pausable, clock=lambda: self.now)
@@ -59,6 +61,7 @@ class Worker:
         for _ in range(assignment.frame_count):
             if boundary():
                 return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped."))
+            self.quiet.add(self.now - self.turns.moved)
             self.now += self.frame_seconds[assignment.token]
             self.drawn.append(assignment.token)
         return Finished(assignment.token, "w", "k", "", 0, 0.0)
@@ -70,6 +73,7 @@ def test_a_short_job_does_not_wait_for_anothers_slow_frames() -> None:
     worker.run(slow)
     assert worker.drawn[:6] == ["slow", "slow", "short", "short", "short", "slow"]
     assert worker.drawn.count("slow") == 30
+    assert worker.quiet == {0.0}
     assert isinstance(slow.result.result(), Finished)
     assert isinstance(short.result.result(), Finished)
 
