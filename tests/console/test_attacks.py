@@ -68,7 +68,9 @@ def test_another_accounts_things_do_not_exist(member: Person, thief: Person) -> 
 def test_lists_hold_nothing_of_other_accounts(member: Person, thief: Person) -> None:
     template, job = own_job(member, "queued")
     shown = thief.text(f"/renders?account={member.api.account_id}") + thief.text(f"/renders?template={template}")
+    shown += thief.text(f"/renders?template={member.api.template(name='Unreleased')}")
     assert job not in shown
+    assert "Unreleased" not in shown
     assert job not in thief.text(f"/renders?text={job}")[shown.find("<tbody") :].replace(f'value="{job}"', "")
     assert template not in thief.text("/templates")
 

@@ -16,6 +16,7 @@ from farm_core.__main__ import main
 from gpu_renderer.commands.options import FONTS, default_session_options
 from gpu_renderer.encode.finish import finish
 from gpu_renderer.encode.formats import FORMATS, FileFormat, FilePlan
+from gpu_renderer.progress import OnProgress
 from gpu_renderer.session import H264, OpenDocument, Output, RenderSession
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.decoding import Frames
@@ -45,7 +46,10 @@ def moving(*, opacity: float = 50) -> Record:
     return document(bar, square, square=track("x", (0.0, 30.0), (0.8, 130.0)), bar=fades, seconds=0.8)
 
 
-def render_file(session: RenderSession, opened: OpenDocument, folder: Path, cuts: Sequence[int] = CUTS) -> Path:
+def render_file(
+    session: RenderSession, opened: OpenDocument, folder: Path, cuts: Sequence[int] = CUTS,
+    on_progress: OnProgress = lambda _frames: None,
+) -> Path:  # fmt: skip
     """Render the document in its format, in one segment per cut."""
     segments, made_of = [], opened.output.format
     for first, end in pairwise(cuts):
@@ -54,9 +58,8 @@ def render_file(session: RenderSession, opened: OpenDocument, folder: Path, cuts
         segments.append(path)
     keeps_alpha = opened.output.is_transparent and made_of.has_alpha
     output = folder / f"finished{made_of.ending}"
-    finish(
-        segments, output, FilePlan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha)
-    )
+    plan = FilePlan(made_of, opened.width, opened.height, opened.fps, cuts[-1] - cuts[0], keeps_alpha)
+    finish(segments, output, plan, on_progress=on_progress)
     return output
 
 
@@ -155,10 +158,17 @@ def test_a_gif_has_a_good_palette_and_clear_pixels(session: RenderSession, tmp_p
 
 def test_a_gif_lasts_as_long_as_the_composition(session: RenderSession, tmp_path: Path) -> None:
     with opened(session, transparent=False, format=FORMATS["gif"]) as job:
-        path = render_file(session, job, tmp_path)
+        reported: list[int] = []
+        path = render_file(session, job, tmp_path, on_progress=reported.append)
     found = decoding.delays(path)
     assert set(found) == {30, 40}
     assert abs(sum(found) - 800) <= 10
+    with Image.open(path) as file:
+        assert file.info["loop"] == 0
+    count = CUTS[-1]
+    assert reported[-count:] == list(range(1, count + 1))
+    assert reported[:-count] == [0] * (len(reported) - count), "the palette"
+    assert len(reported) >= 2 * count, "a worker can pause at each frame"
 
 
 def test_a_plain_background_stays_plain_in_a_gif(session: RenderSession, tmp_path: Path) -> None:
@@ -189,8 +199,12 @@ def test_a_gif_of_a_gradient_is_dithered(session: RenderSession, tmp_path: Path)
 @pytest.mark.parametrize("transparent", [True, False])
 def test_an_animated_webp_shows_the_stills(session: RenderSession, tmp_path: Path, transparent: bool) -> None:
     with opened(session, transparent=transparent, format=FORMATS["webp"]) as job:
-        path = render_file(session, job, tmp_path)
+        reported: list[int] = []
+        path = render_file(session, job, tmp_path, on_progress=reported.append)
         expected = stills(session, job)
+    assert reported == list(range(1, CUTS[-1] + 1))
+    with Image.open(path) as file:
+        assert file.info["loop"] == 0
     shown = decoding.animation(path)
     assert len(shown) == len(expected)
     assert max(difference(a, b) for a, b in zip(shown, expected, strict=True)) < LOSSY
