@@ -65,18 +65,15 @@ async def test_a_job_whose_preparation_fails_again_and_again_is_failed(
         assert (job.status, job.error, len(tries)) == ("failed", REPEATED_FAILURE, FAILURES_MAX)
 
 
-@pytest.mark.parametrize(
-    "fault", [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("can't start new thread")]
-)
 async def test_a_job_waits_for_a_disk_that_is_full_and_for_threads_and_loses_no_attempt(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claimer, "STORE_PAUSE_SECONDS", 0.05)
     monkeypatch.setattr(Claimer, "every_seconds", 0.1)
-    tries = iter(range(FAILURES_MAX + 1))
+    faults = iter([OSError(errno.ENOSPC, "No space left on device"), RuntimeError("can't start new thread")])
 
     def on_full_machine(prefix: str) -> str:
-        if next(tries, None) is not None:
+        if (fault := next(faults, None)) is not None:
             raise fault
         return new_id(prefix)
 
@@ -84,7 +81,7 @@ async def test_a_job_waits_for_a_disk_that_is_full_and_for_threads_and_loses_no_
         monkeypatch.setattr(freezer, "new_id", on_full_machine)
         job = await under_test.ended(await under_test.create(seconds=1))
         assert (job.status, job.error, job.failures, job.attempt) == ("completed", None, 0, 1)
-    assert next(tries, None) is None
+    assert next(faults, None) is None
 
 
 FAULTS = """
