@@ -31,7 +31,6 @@ _FIELD_BYTES_MAX: Final = 64 * 1024
 _BOUNDARY_LENGTH_MAX: Final = 70
 """RFC 2046, 5.1.1."""
 _PARTS_MAX: Final = 64
-_HEADER_BYTES_MAX: Final = 16 * 1024
 _COUNT_ON_BYTES_MAX: Final = 512 * 1024 * 1024
 """Bytes above the limit that are still counted, so that the error can name the size of the file."""
 _REST_BYTES_MAX: Final = 10 * 1024 * 1024
@@ -125,11 +124,11 @@ class _Body:
         self._ended = False
 
     def callbacks(self) -> Any:
-        """Return the handlers of the parser's events."""
+        """Return the handlers of the parser's events. The parser limits the headers of a part."""
         return {
             "on_part_begin": self._part_begin,
-            "on_header_field": lambda data, start, end: self._collect(self._header, data[start:end]),
-            "on_header_value": lambda data, start, end: self._collect(self._value, data[start:end]),
+            "on_header_field": lambda data, start, end: self._header.extend(data[start:end]),
+            "on_header_value": lambda data, start, end: self._value.extend(data[start:end]),
             "on_header_end": self._header_end,
             "on_headers_finished": self._headers_finished,
             "on_part_data": self._part_data,
@@ -161,11 +160,6 @@ class _Body:
         if self._parts > _PARTS_MAX:
             raise BadRequest(f"The form has more than {_PARTS_MAX} parts.")
         self._headers = {}
-
-    def _collect(self, target: bytearray, data: bytes) -> None:
-        target += data
-        if len(target) > _HEADER_BYTES_MAX:
-            raise BadRequest("A part of the form has headers that are too long.")
 
     def _header_end(self) -> None:
         self._headers[self._header.decode("latin-1").lower()] = self._value.decode("utf-8", "replace")

@@ -8,6 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from farm_core.secret import farm_secret
+from farm_core.storage.links import Links
 from tests.api.world import Someone, World, picture
 
 pytestmark = pytest.mark.service
@@ -81,6 +83,15 @@ def test_a_file_opens_by_its_own_link_or_for_its_own_account_only(own_world: Wor
         asked = [own_world.client.get(address, headers=headers) for headers in (ada.headers, bob.headers, {})]
         assert [answer.status_code for answer in asked] == [200, 404, 401]
         assert own_world.client.get(f"{address}?{urlsplit(other).query}").status_code == 403
+
+
+def test_a_link_names_the_file_for_every_browser_and_its_name_ends_no_header(own_world: World) -> None:
+    job = finished(own_world, own_world.account())
+    links = Links(farm_secret(own_world.settings), own_world.clock)
+    link = links.url(own_world.origin, f"renders/{job}.mp4", links.in_seconds(60), 'Zoë "1"\r\nX: y.mp4')
+    assert own_world.client.get(link).headers["Content-Disposition"] == (
+        "inline; filename=\"Zo_ _1___X: y.mp4\"; filename*=UTF-8''Zo%C3%AB%20%221%22%0D%0AX%3A%20y.mp4"
+    )
 
 
 @pytest.mark.parametrize(

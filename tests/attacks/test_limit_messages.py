@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,20 @@ def test_a_field_of_an_upload_that_is_too_long(world: World) -> None:
     refused = world.account().post("/assets", files=files)
     assert refused.status_code == 400
     assert refused.json()["message"] == "The form's field 'other' holds more than 65,536 bytes."
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ([("file", ("a.png", b"x"))] * 2, "The form has more than one field named 'file'."),
+        ([(f"f{number}", (None, "x")) for number in range(65)], "The form has more than 64 parts."),
+        ([("f", ("a" * 20_000, "x"))], "The multipart body is malformed."),
+        ([("file", ("a.png", b"x")), ("f", (None, b"\xff"))], "The form's fields must be UTF-8."),
+    ],
+)
+def test_a_form_of_an_upload_that_cannot_be_read(world: World, parts: list[Any], said: str) -> None:
+    refused = world.account().post("/assets", files=parts)
+    assert (refused.status_code, refused.json()["message"]) == (400, said)
 
 
 def test_requests_of_an_address(start: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
