@@ -221,6 +221,22 @@ async def test_a_sender_whose_lease_was_claimed_by_another_begins_and_ends_no_at
 
 
 @pytest.mark.service
+async def test_a_begun_attempt_is_taken_over_late_and_sooner_by_the_sender_with_its_journal(
+    database: Database, tmp_path: Path
+) -> None:
+    await ended_job(database, tmp_path, "http://receiver.example/hook")
+    begun_at = utc_now()
+    for journal, seconds in (("own", webhooks.LEASE_SECONDS), ("other", webhooks.BEGUN_LEASE_SECONDS)):
+        for later, claimed in ((0, 0), (seconds - 1, 0), (seconds + 1, 1)):
+            async with database.work() as session:
+                if not later:
+                    (one,) = await webhooks.claim_deliveries(session, begun_at + timedelta(hours=1), 9, "own")
+                    assert await webhooks.begin_attempt(session, begun_at, one, "own")
+                now = begun_at + timedelta(seconds=later)
+                assert len(await webhooks.claim_deliveries(session, now, 9, journal)) == claimed, (journal, later)
+
+
+@pytest.mark.service
 async def test_of_senders_that_claim_a_webhook_at_once_one_gets_it(database: Database, tmp_path: Path) -> None:
     await ended_job(database, tmp_path, "http://receiver.example/hook")
     async with database.work() as first, database.work() as second:
