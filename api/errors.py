@@ -17,7 +17,7 @@ from starlette.types import Scope
 
 from api.json import JSONResponse
 from api.shapes import field_hints, unknown_field
-from farm_core.db.database import is_read_only, was_too_slow
+from farm_core.db.database import is_read_only, was_ended, was_too_slow
 from farm_core.errors import BadRequest, DatabaseTooSlow, FarmError, RateLimited, Unauthorized, Unavailable
 from farm_core.storage.disk_space import machine_fault
 from farm_core.storage.port import StorageUnavailable
@@ -84,7 +84,7 @@ def translated(error: Exception) -> FarmError:
     if was_too_slow(error):
         return DatabaseTooSlow()
     away = OperationalError | InterfaceError | PoolTimeout | StorageUnavailable | ConnectionError | TimeoutError
-    if isinstance(error, away) or machine_fault(error) is not None or is_read_only(error):
+    if isinstance(error, away) or machine_fault(error) is not None or is_read_only(error) or was_ended(error):
         return Unavailable()
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return Unavailable()

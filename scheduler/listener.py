@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
-from farm_core.db.urls import libpq_url
+from farm_core.db.urls import CONNECTION, libpq_url
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
@@ -22,7 +23,7 @@ class Listener:
     """Wake services when Postgres notifies their channel. Reconnect after a lost connection; services poll meanwhile."""
 
     def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Callable[[], None]]]) -> None:
-        self._url = libpq_url(database_url)
+        self._url = make_conninfo(libpq_url(database_url), **CONNECTION)
         self._wakes = wakes
         self._away = False
         self._running: asyncio.Task[None] | None = None

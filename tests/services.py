@@ -26,11 +26,11 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.EmbeddedPostgres]:
     from cluster.embedded import postgres
-    from farm_core.db import database
+    from farm_core.db import urls
     from tests import in_memory
 
     with in_memory.folder(tmp_path_factory.mktemp("postgres")) as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(database, "CONNECT_SECONDS", HANG_SECONDS)  # as for Valkey below
+        patched.setitem(urls.CONNECTION, "connect_timeout", HANG_SECONDS)  # as for Valkey below
         server = postgres.start(folder / "data", durable=False)
         yield server
         server.stop()

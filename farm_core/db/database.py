@@ -32,7 +32,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, a
 
 from farm_core.db.arrays import PlainListDumper
 from farm_core.db.shares import SharedPool
-from farm_core.db.urls import CONNECT_SECONDS
+from farm_core.db.urls import CONNECTION, SERVER_LIMITS, limiting
 
 Result = TypeVar("Result")
 
@@ -42,6 +42,9 @@ _VICTIM_PAUSE_SECONDS: Final = 0.05
 _CANCELLED_STATE: Final = "57014"
 _READ_ONLY_STATE: Final = "25006"
 _LOCK_TIMEOUT_STATE: Final = "55P03"
+_ENDED_STATES: Final = frozenset({"25P03", "25P04"})
+_IDLE_MS: Final = 120_000
+"""Maximum pause within a transaction. Requests make calls of storage in one, which take up to a minute."""
 
 
 class Database:
@@ -62,7 +65,7 @@ class Database:
             "pool_use_lifo": True,  # a few connections, with prepared statements, do most of the work
             "json_serializer": _json_text,
             "json_deserializer": orjson.loads,
-            "connect_args": {"connect_timeout": CONNECT_SECONDS},
+            "connect_args": CONNECTION,
         }
         self.engine: AsyncEngine = create_async_engine(driver_url(url), **options)
         # A single statement is its own transaction, which saves two round trips. These connections always stay in
@@ -77,8 +80,7 @@ class Database:
         self.engines = (self.engine, self._single)
         for engine in self.engines:
             event.listen(engine.sync_engine, "connect", _dump_lists_fast)
-            if statement_seconds is not None:
-                event.listen(engine.sync_engine, "connect", partial(_limit_statements, statement_seconds))
+            event.listen(engine.sync_engine, "connect", partial(_limit_server, statement_seconds))
         self._sessions = async_sessionmaker(self.engine, expire_on_commit=False)
         self._readers = async_sessionmaker(self._single, expire_on_commit=False)
 
@@ -172,15 +174,23 @@ def was_too_slow(error: BaseException) -> bool:
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) == _CANCELLED_STATE
 
 
+def was_ended(error: BaseException) -> bool:
+    """Return True if Postgres ended the transaction and its connection, because it was idle or took too long."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in _ENDED_STATES
+
+
 def waited_in_vain(error: DBAPIError) -> bool:
     """Return True if Postgres cancelled the statement, because it waited longer for a lock than its `lock_timeout`."""
     return getattr(error.orig, "sqlstate", None) == _LOCK_TIMEOUT_STATE
 
 
-def _limit_statements(seconds: float, connection: Any, _record: object) -> None:
-    # Not in the connection's options: poolers such as PgBouncer refuse connections with options.
+def _limit_server(statement_seconds: float | None, connection: Any, _record: object) -> None:
+    """Let the server roll back and unlock what this process has begun, if the process stops or its machine vanishes."""
+    limits = {**SERVER_LIMITS, "idle_in_transaction_session_timeout": _IDLE_MS}
+    if statement_seconds is not None:
+        limits["statement_timeout"] = max(1, round(statement_seconds * 1000))
     cursor = connection.cursor()
-    cursor.execute(f"SET statement_timeout = {max(1, round(seconds * 1000))}")
+    cursor.execute(limiting(limits))
     cursor.close()
     connection.commit()
 

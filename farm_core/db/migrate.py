@@ -21,7 +21,7 @@ from sqlalchemy.pool import NullPool
 from farm_core.db.answering import wait_until_answering
 from farm_core.db.database import VICTIM_ATTEMPTS, driver_url, is_victim
 from farm_core.db.schema import MIGRATIONS, newest
-from farm_core.db.urls import CONNECT_SECONDS
+from farm_core.db.urls import CONNECTION
 from farm_core.settings import settings
 from farm_core.telemetry import logs
 from farm_core.user_error import UserError, status_of
@@ -68,7 +68,7 @@ def _upgrade_to_head(url: str) -> None:
 
 def _is_newer_and_usable(url: str) -> bool:
     """Return True if a later release has migrated the database, and its state allows this release to use it."""
-    engine = create_engine(driver_url(url), poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS})
+    engine = create_engine(driver_url(url), poolclass=NullPool, connect_args=CONNECTION)
     with engine.connect() as connection:
         tables = inspect(connection).get_table_names()
         if "alembic_version" not in tables or "schema_state" not in tables:

@@ -237,6 +237,17 @@ def test_a_postgres_without_writes_is_a_503_that_may_be_tried_again(own_world: W
     assert ada.get("/usage").status_code == 200
 
 
+def test_a_transaction_that_postgres_ends_is_a_503_that_may_be_tried_again(own_world: World) -> None:
+    ada = own_world.account()
+    database = own_world.database
+    database.execute(f'ALTER DATABASE "{database.info.dbname}" SET transaction_timeout = 300')
+    database.execute(END_OTHERS)
+    with psycopg.connect(str(own_world.settings.database_url)) as other:
+        other.execute("SET transaction_timeout = 0")
+        other.execute("LOCK TABLE presets")
+        assert check(ada.post("/animations", json={"name": "a", "animationData": {}}), 503)
+
+
 def test_a_statement_that_takes_too_long_is_cancelled(start: Callable[..., World]) -> None:
     world = start(statement_seconds_max=0.5)
     ada = world.account()

@@ -9,7 +9,7 @@ from sqlalchemy import Column, Index, create_engine, text
 from sqlalchemy.pool import NullPool
 from sqlmodel import AutoString
 
-from farm_core.db.urls import CONNECT_SECONDS
+from farm_core.db.urls import CONNECTION, SERVER_LIMITS, limiting
 from farm_core.tables import metadata
 
 _ADVISORY_LOCK = 7_306_821
@@ -18,10 +18,9 @@ _LOCK_TIMEOUT = "5s"
 
 def run() -> None:
     """Migrate the configured database to the requested version."""
-    engine = create_engine(
-        context.config.attributes["url"], poolclass=NullPool, connect_args={"connect_timeout": CONNECT_SECONDS}
-    )
+    engine = create_engine(context.config.attributes["url"], poolclass=NullPool, connect_args=CONNECTION)
     with engine.connect() as connection:
+        connection.execute(text(limiting(SERVER_LIMITS)))
         connection.execute(text("SET statement_timeout = 0"))  # the operator's limit for the role or the database
         connection.execute(text(f"SELECT pg_advisory_lock({_ADVISORY_LOCK})"))
         connection.execute(text(f"SET lock_timeout = '{_LOCK_TIMEOUT}'"))
