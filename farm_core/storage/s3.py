@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 _DEFAULT_TYPE = "application/octet-stream"
+_PAGES = ("text/html", "text/plain")
 _LINK_SECONDS_MAX = 7 * 24 * 3600
 _MULTIPART_BYTES = 16 << 20
 _TRANSFER = TransferConfig(
@@ -169,11 +170,20 @@ class S3Storage:
 
 
 def _check_answer(http_response: AWSResponse, **_: object) -> None:
-    """Raise StorageUnavailable for a success without an entity tag. S3 always sends one; a gateway that answers in its place does
-    not, and its page would count as the object, or as a stored one."""
-    if http_response.status_code < 300 and "ETag" not in http_response.headers:
+    """Raise StorageUnavailable for the page of a gateway that answers in the place of S3. It would count as the object, as a stored
+    one, or as the news that the object is gone."""
+    if _is_page(http_response.status_code, http_response.headers):
         http_response.raw.close()  # of a GET: nobody reads the page
-        raise StorageUnavailable("an answer to a request for an object has no ETag: it is not from S3")
+        raise StorageUnavailable(
+            f"an answer {http_response.status_code} to a request for an object is not from S3, but from a gateway"
+        )
+
+
+def _is_page(status: int, headers: Mapping[str, str]) -> bool:
+    """Return True if S3 sends no such answer: its successes have an entity tag, and its errors are XML, or empty with an id."""
+    if status < 300:
+        return "ETag" not in headers
+    return status == 404 and "x-amz-request-id" not in headers and headers.get("Content-Type", "").startswith(_PAGES)
 
 
 class _Body:

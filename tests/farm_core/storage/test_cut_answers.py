@@ -40,10 +40,11 @@ class Gateway(BaseHTTPRequestHandler):
     """Answers requests for objects with a page of its own, and stores nothing."""
 
     protocol_version = "HTTP/1.1"
+    status = 200
 
     def do_HEAD(self, length: int = 6) -> None:
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.send_response(200)
+        self.send_response(self.status)
         self.send_header("Content-Length", str(length))
         self.send_header("Content-Type", "text/html")
         self.send_header("Last-Modified", "Sun, 01 Nov 2026 12:00:00 GMT")
@@ -58,6 +59,12 @@ class Gateway(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+class GatewayWithoutStore(Gateway):
+    """Answers that there is no such page, as an ingress does while the store behind it starts again."""
+
+    status = 404
 
 
 @pytest.fixture
@@ -119,3 +126,19 @@ def test_a_page_of_a_gateway_is_no_object_and_no_receipt(
     with serving(Gateway) as storage, pytest.raises(StorageUnavailable, match="not from S3"):
         act(storage, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda storage, _path: storage.get_bytes("results/a.mp4"),
+        lambda storage, path: storage.get_file("results/a.mp4", path / "new.mp4"),
+        lambda storage, _path: storage.exists("results/a.mp4"),
+    ],
+    ids=["bytes", "file", "existence"],
+)
+def test_the_404_of_a_gateway_does_not_mean_that_the_object_is_gone(
+    tmp_path: Path, act: Callable[[S3Storage, Path], object]
+) -> None:
+    with serving(GatewayWithoutStore) as storage, pytest.raises(StorageUnavailable, match="not from S3"):
+        act(storage, tmp_path)
