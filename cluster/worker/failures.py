@@ -11,6 +11,7 @@ from gpu_renderer.errors import DiskNearlyFull, EncoderUnavailable, GpuUnavailab
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 
+MISSING: Final = "A file that the render needs is not in the farm's storage."
 TOO_LARGE: Final = (
     "The render's temporary files exceed what the farm's disk can spare. Render a smaller or shorter video, or one in a format with "
     "smaller files."
@@ -29,7 +30,7 @@ def failure_of(error: Exception, worker_id: str) -> Failure:
         case DocumentError():
             return Failure(FailureKind.document, error.message, worker_id)
         case ObjectMissing():
-            return Failure(FailureKind.crash, "Something that the render needs is no longer there.", worker_id)
+            return Failure(FailureKind.missing, MISSING, worker_id)
         case DiskNearlyFull() if error.own_bytes > error.reserve_bytes:
             return Failure(FailureKind.document, TOO_LARGE, worker_id)
         case DiskNearlyFull() if has_reserve():  # without the attempt's files

@@ -11,6 +11,8 @@ STORE_PAUSE_SECONDS: Final = 2.0
 """Pause before the next attempt if storage is away. The worker has already retried for a while."""
 RESERVE_PAUSE_SECONDS_MAX: Final = 50.0
 """Longest pause before the next attempt if a disk has only its reserve left; `open_work` ignores pauses of a minute and more. An attempt can draw for long before its file is refused."""
+MISSING_PAUSE_SECONDS: Final = 15.0
+"""Pause before the next attempt if an object is missing. Storage that comes back, or a disk that is mounted again, may have it."""
 STORAGE_AWAY: Final = "Storage could not be reached."
 DISK_RESERVED: Final = "A disk of the farm has only its reserve of free space left."
 REPEATED_FAILURE: Final = "The render failed repeatedly."
@@ -29,6 +31,8 @@ class FailureKind(StrEnum):
     """The worker, its machine or the cluster was lost, through no fault of the task."""
     space = "space"
     """The task's temporary files are large, and the disk of the worker had too little space beside them. No worker is to blame."""
+    missing = "missing"
+    """Storage says that it has no such object as the task needs. No worker is to blame."""
     store = "store"
     """Storage did not answer, or the disk of the worker's temporary files is full, through no fault of task or
     worker."""
@@ -83,10 +87,11 @@ def judge(failures: int, failure: Failure, attempt: int = 1) -> Retry | Fail:
             return Retry(STORE_PAUSE_SECONDS, failure.worker, failures)  # the disk of its machine may be full
         case FailureKind.reserve:
             return Retry(reserve_pause_seconds(attempt), failure.worker, failures)
-        case FailureKind.crash | FailureKind.stall | FailureKind.space:
+        case FailureKind.crash | FailureKind.stall | FailureKind.space | FailureKind.missing:
             if failures + 1 >= FAILURES_MAX:
                 return Fail(REPEATED_FAILURE if failure.kind is FailureKind.crash else failure.public_message)
-            return Retry(backoff_seconds(failures), failure.worker, failures + 1)
+            pause = MISSING_PAUSE_SECONDS if failure.kind is FailureKind.missing else backoff_seconds(failures)
+            return Retry(pause, failure.worker, failures + 1)
 
 
 def backoff_seconds(failures: int) -> float:

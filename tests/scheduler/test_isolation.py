@@ -278,6 +278,7 @@ def test_accounts_that_rendered_nothing_for_long_are_forgotten() -> None:
         (FailureKind.crash, "other", True),
         (FailureKind.stall, "other", True),
         (FailureKind.lost, "other", False),
+        (FailureKind.missing, "other", False),
         (FailureKind.reserve, "other", False),
         (FailureKind.crash, "slow", False),
     ],

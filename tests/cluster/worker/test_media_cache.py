@@ -111,7 +111,7 @@ def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> Non
     with capture_logs() as lines:
         reports = [runner.execute(one, lambda _: None, lambda: False) for one in (*waiting, waiting[0])]
     kinds = [report.failure.kind for report in reports if isinstance(report, Ended)]
-    assert kinds == ["crash", "store", "store", "store", "crash"]
+    assert kinds == ["missing", "store", "store", "store", "missing"]
     assert [line["task"] for line in lines if line["event"] == "assignment failed"] == ["t0.0", "t1.0", "t0.0"]
 
 

@@ -28,6 +28,13 @@ def test_a_task_that_takes_the_space_of_others_is_tried_again_and_names_the_reas
     assert judge(2, failure) == Fail("The temporary files are too large.")
 
 
+def test_a_missing_object_is_looked_for_again_later_and_the_reason_is_named() -> None:
+    """Storage without its objects, as a disk that is not mounted, failed every job within two seconds."""
+    failure = Failure(FailureKind.missing, "A file is missing.", "w1")
+    assert [judge(failures, failure) for failures in (0, 1)] == [Retry(15.0, "w1", 1), Retry(15.0, "w1", 2)]
+    assert judge(2, failure) == Fail("A file is missing.")
+
+
 def test_a_lost_machine_is_never_held_against_the_task() -> None:
     assert judge(2, Failure(FailureKind.lost, "", "w1")) == Retry(0.2, None, 2)
 
