@@ -12,13 +12,16 @@ import ray
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from cluster.liveness import Liveness, wait_until_reachable
+from cluster.liveness import BUSY_SECONDS, Liveness, wait_until_reachable
 from cluster.slots import Slot
 from cluster.worker.render_actor import RenderActor
 from farm_core.settings import Settings
+from farm_core.telemetry.logs import in_a_line
 
 NAMESPACE: Final = "farm"
 CONNECT_SECONDS: Final = 20.0
+JOIN_SECONDS: Final = BUSY_SECONDS
+"""Time limit for joining a cluster that accepts connections. On a busy machine it takes longer than a new scheduler would."""
 NODES_SECONDS: Final = 5.0
 LEAVE_SECONDS: Final = 5.0
 QUESTION_THREADS: Final = 8
@@ -40,7 +43,7 @@ class RayCluster:
     async def join(self) -> None:
         """Connect. Raises ConnectionError or TimeoutError if the cluster does not answer."""
         await wait_until_reachable(self._address, CONNECT_SECONDS)
-        await asyncio.wait_for(self._ask(_join, self._address), CONNECT_SECONDS)
+        await asyncio.wait_for(self._ask(_join, self._address), JOIN_SECONDS)
 
     async def leave(self) -> None:
         """Disconnect within a bounded time. Actors stay for other schedulers until the cluster ends."""
@@ -88,9 +91,13 @@ class RayCluster:
 
 
 def _join(address: str) -> None:
-    ray.init(
-        address=address, namespace=NAMESPACE, logging_level="ERROR", log_to_driver=False, configure_logging=False,
-    )  # fmt: skip
+    try:
+        ray.init(
+            address=address, namespace=NAMESPACE, logging_level="ERROR", log_to_driver=False, configure_logging=False,
+        )  # fmt: skip
+    except Exception as error:
+        # Ray raises a plain Exception, and many others, for a cluster whose nodes are slow to start or have just ended.
+        raise ConnectionError(in_a_line(error)) from error
 
 
 def _actor_names() -> list[str]:

@@ -82,7 +82,7 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
         try:
             await scheduler.start(schema_there)
         except (TimeoutError, ConnectionError) as error:
-            _log.warning("the cluster does not answer", address=chosen.ray_address, error=type(error).__name__)
+            _log.warning("the cluster does not answer", address=chosen.ray_address, error=logs.in_a_line(error))
             return RESTART
         _listen_to_signals(stop.set)  # joining a cluster replaces the signal handlers
         gc.freeze()  # a full collection of objects that never die delays all services by 30 ms or more

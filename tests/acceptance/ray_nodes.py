@@ -17,7 +17,8 @@ def start_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
     from cluster import ray_cluster
     from cluster.local.ray_node import announce_listen_port, wait_until_registered
 
-    monkeypatch.setattr(ray_cluster, "CONNECT_SECONDS", HANG_SECONDS)  # the farm would start a scheduler again
+    for limit in ("CONNECT_SECONDS", "JOIN_SECONDS"):  # the farm would start a scheduler again
+        monkeypatch.setattr(ray_cluster, limit, HANG_SECONDS)
     monkeypatch.setenv("RAY_agent_register_timeout_ms", "100000")
     start = Node.start_ray_processes
 
