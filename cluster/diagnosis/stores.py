@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import psutil
 import psycopg
@@ -81,6 +82,10 @@ def _remedy(settings: Settings, url: str | None, name: str) -> str:
     return f"Check {name}, or unset it to use the embedded server."
 
 
+_WRITE: Final = "CREATE TEMP TABLE farm_doctor ON COMMIT DROP AS SELECT md5(n::text) FROM generate_series(1, 5000) AS n"
+"""Statement that takes 300 KB of the server's disk until its transaction ends."""
+
+
 def _postgres(settings: Settings) -> str:
     if settings.database_url is not None:
         return f"version {_version(libpq_url(settings.database_url))}, as DATABASE_URL says"
@@ -95,7 +100,9 @@ def _postgres(settings: Settings) -> str:
 
 
 def _version(url: str) -> str:
+    """Return the server's version. Raises psycopg.Error if the server does not answer, takes no writes or has a full disk."""
     with psycopg.connect(url, connect_timeout=5) as connection:
+        connection.execute(_WRITE)
         row = connection.execute("SHOW server_version").fetchone()
         return str(row[0]) if row else "unknown"
 

@@ -143,8 +143,9 @@ def binary(name: str) -> str:
 def _make_cluster(folder: Path, user: str | None) -> None:
     if (folder / "PG_VERSION").exists():
         return
-    shutil.rmtree(folder, ignore_errors=True)  # left by an interrupted initdb
-    folder.mkdir(parents=True, mode=0o700)
+    _remove_unfinished(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
     fresh = folder / "fresh"
     fresh.mkdir(mode=0o700)
     unprivileged.give(folder, user)
@@ -161,6 +162,20 @@ def _make_cluster(folder: Path, user: str | None) -> None:
     for path in sorted(fresh.iterdir(), key=lambda path: path.name == "PG_VERSION"):
         path.rename(folder / path.name)
     fresh.rmdir()
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what an interrupted initdb left. Raises ServerFailed for other files, as they may be a database without its PG_VERSION."""
+    found = [] if not folder.exists() else [path for path in folder.iterdir() if path.name != "lost+found"]
+    if found and folder / "fresh" not in found:
+        raise process.ServerFailed(
+            f"{folder} holds files but no PG_VERSION, so it is no database, or a damaged one: mount the whole disk, restore a backup "
+            "with ./farm restore --replace, or move the folder away"
+        )
+    for path in sorted(
+        found, key=lambda path: path.name == "fresh"
+    ):  # it marks the folder as unfinished until all else is gone
+        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _write_rules(folder: Path, user: str | None) -> None:

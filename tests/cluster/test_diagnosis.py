@@ -9,6 +9,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from cluster.diagnosis.machine import machine_findings, workers_findings
@@ -162,3 +163,14 @@ def test_the_doctor_names_a_clock_that_differs_from_that_of_postgres(
     chosen = Settings(database_url=database_url, data_folder=tmp_path, ray_address="127.0.0.1:1")
     facts = [finding.fact for finding in store_findings(chosen) if finding.subject == "clock"]
     assert facts == ([f"this machine is {fact} Postgres"] if fact else [])
+
+
+@pytest.mark.service
+def test_the_doctor_names_a_postgres_that_takes_no_writes(database_url: str, tmp_path: Path) -> None:
+    """It said that the farm could work while the disk of Postgres was full."""
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute(f'ALTER DATABASE "{connection.info.dbname}" SET default_transaction_read_only = on')
+    settings = Settings(database_url=database_url, data_folder=tmp_path, ray_address="127.0.0.1:1")
+    (found,) = (finding for finding in store_findings(settings) if finding.subject == "postgres")
+    assert found.grade == "bad"
+    assert "read-only transaction" in found.fact

@@ -104,6 +104,25 @@ def test_a_server_that_lets_nobody_in_is_named_with_its_reason(
         connection.execute(f"ALTER DATABASE {postgres.DATABASE} ALLOW_CONNECTIONS true")
 
 
+def test_a_folder_that_has_lost_its_pg_version_is_refused_and_keeps_its_files(folder: Path) -> None:
+    """It was taken for an interrupted start, and deleted with the database."""
+    (folder / "base").mkdir(parents=True)
+    (folder / "base" / "1").write_text("rows")
+    with pytest.raises(process.ServerFailed, match="no PG_VERSION"):
+        postgres.start(folder)
+    assert (folder / "base" / "1").read_text() == "rows"
+
+
+def test_an_interrupted_start_on_a_disk_of_its_own_is_begun_again(folder: Path) -> None:
+    for name in ("fresh", "base", "lost+found"):
+        (folder / name).mkdir(parents=True)
+    server = postgres.start(folder, durable=False)
+    server.stop()
+    assert (folder / "PG_VERSION").exists()
+    assert not (folder / "fresh").exists()
+    assert (folder / "lost+found").exists()
+
+
 def test_postgres_recovers_after_being_killed(started: postgres.EmbeddedPostgres, folder: Path) -> None:
     with psycopg.connect(started.url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS number")
