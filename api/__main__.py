@@ -5,6 +5,7 @@ Postgres and Redis come from `DATABASE_URL` and `REDIS_URL`, else from the farm 
 
 from __future__ import annotations
 
+import farm_core.quick_start  # noqa: F401  # isort: skip
 import argparse
 import gc
 import sys
@@ -23,6 +24,8 @@ from farm_core.user_error import status_of
 
 DRAIN_SECONDS = 20
 
+gc.enable()
+
 
 def main(words: list[str]) -> int:
     """Serve until SIGINT or SIGTERM, then finish the requests in flight."""
@@ -35,6 +38,7 @@ def main(words: list[str]) -> int:
         "--wait-for-schema", action="store_true", help="begin when the database has this version's schema"
     )
     arguments = parser.parse_args(words)
+    gc.disable()
     chosen = located(settings(), arguments.data)
     if chosen.database_url is None or chosen.redis_url is None:
         parser.error("no farm runs on the data folder; start it with ./farm up, or set DATABASE_URL and REDIS_URL")
@@ -53,6 +57,7 @@ def main(words: list[str]) -> int:
             schema.wait(chosen.database_url)
         gc.collect()
         gc.freeze()  # the code's own objects never die: a full collection that visits them delays requests by 30 ms and more
+        gc.enable()
         uvicorn.Server(options).run(sockets=listeners(options, is_shared=arguments.share_port))
     return 0
 

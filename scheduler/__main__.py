@@ -3,6 +3,7 @@ when drained."""
 
 from __future__ import annotations
 
+import farm_core.quick_start  # noqa: F401  # isort: skip
 import argparse
 import asyncio
 import gc
@@ -41,6 +42,8 @@ RESTART: Final = 3
 DESCRIPTORS: Final = 16_384
 """Number of open files and connections that the process is allowed, if the hard limit permits it."""
 
+gc.enable()
+
 _log = logs.logger(__name__)
 
 
@@ -70,6 +73,7 @@ def main(words: list[str]) -> int:
 
 
 async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
+    gc.disable()
     stop = asyncio.Event()
     _allow_descriptors()
     # A signal during the start ends the process at once: it holds no work yet, and joining a cluster cannot be
@@ -86,6 +90,7 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
             return RESTART
         _listen_to_signals(stop.set)  # joining a cluster replaces the signal handlers
         gc.freeze()  # a full collection of objects that never die delays all services by 30 ms or more
+        gc.enable()
         _log.info("scheduler ready", workers=len(dependencies.executor.workers()))
         lost = await _first(stop, dependencies.executor.gone)
         await scheduler.stop()

@@ -22,7 +22,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psutil
-import psycopg
 
 from cluster.embedded import disk, process, shared_memory, sockets, unprivileged
 from cluster.embedded.sockets import temporary_folder
@@ -153,7 +152,7 @@ def _make_cluster(folder: Path, user: str | None) -> None:
     command = [_program("initdb", user), "-D", _HERE, "-U", "postgres", "--auth-local=peer", "--auth-host=reject"]
     # A separate session: Ctrl-C must stop the farm in order, and not interrupt initdb.
     done = subprocess.run(  # noqa: S603
-        process.as_user([*command, "--encoding=UTF8", *_LOCALE, *_set(_memory_options())], user),
+        process.as_user([*command, "--encoding=UTF8", "--sync-method=syncfs", *_LOCALE, *_set(_memory_options())], user),
         cwd=fresh, capture_output=True, text=True, check=False, start_new_session=True,
     )  # fmt: skip
     if done.returncode:
@@ -292,6 +291,8 @@ def _answers(url: str) -> bool:
 
 def _refusal(url: str) -> str:
     """Return a one-line reason why the server refuses connections, or an empty string if it accepts them."""
+    import psycopg  # noqa: PLC0415 - slow, and the first start imports it while initdb runs
+
     try:
         psycopg.connect(url, connect_timeout=2).close()
     except psycopg.OperationalError as error:
@@ -300,6 +301,8 @@ def _refusal(url: str) -> str:
 
 
 def _make_database(maintenance: str) -> None:
+    import psycopg  # noqa: PLC0415 - see above
+
     try:
         with psycopg.connect(maintenance, autocommit=True) as connection:
             if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():

@@ -44,6 +44,11 @@ def spawn(
         )
 
 
+def dying_with(death_signal: str) -> list[str]:
+    """Return a prefix of a command that sends it `death_signal` when its parent dies, or nothing without setpriv."""
+    return _prefix(death_signal, None)
+
+
 def as_user(command: Sequence[str], user: str | None) -> list[str]:
     """Return the command, changed to run as the user, for programs that refuse to run as root."""
     return [*_prefix(None, user), *command]

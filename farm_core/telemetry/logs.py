@@ -9,9 +9,11 @@ import time
 from collections.abc import MutableMapping
 from typing import Any, Final
 
-import structlog
-
+from farm_core.optional_libraries import without
 from farm_core.terminal import harmless
+
+with without("rich"):  # it would format tracebacks of local variables
+    import structlog
 
 _SECRET_NAMES: Final = re.compile(r"authorization|secret|token|password|api_key|cookie", re.IGNORECASE)
 _SECRET_VALUES: Final = re.compile(

