@@ -6,6 +6,7 @@ durable state: when the cluster dies, `gone` is set and the process restarts. Po
 
 from __future__ import annotations
 
+import cluster.quick_ray  # noqa: F401  # isort: skip
 import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any

@@ -29,6 +29,10 @@ POLLS_PER_SECOND: Final = 64
 """Total rate at which busy actors are polled. A poll costs the scheduler and the actor about 1 ms each."""
 RETRY_SECONDS: Final = 5.0
 START_SECONDS: Final = 120.0
+FEW_CORES: Final = 4
+FIRST_SECONDS: Final = 10.0
+"""Time for which the other workers of a node with few cores wait for its first one. The farm is ready with one worker, and its
+API and scheduler start at the same time."""
 REQUEST_SECONDS: Final = 30.0
 """Interval at which a request to the autoscaler is repeated, because it is lost when Ray's head restarts."""
 ANSWER_SECONDS: Final = 15.0
@@ -75,6 +79,8 @@ class RayWorkers:
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._start_turns: dict[str, asyncio.Semaphore] = {}
         """Limit of concurrent worker starts, by node."""
+        self._first_starts: dict[str, asyncio.Task[None]] = {}
+        """First start of a worker, by node."""
         self._loops: list[asyncio.Task[None]] = []
         self._polls: set[asyncio.Task[None]] = set()
         self._growth: Growth | None = None
@@ -139,6 +145,7 @@ class RayWorkers:
             self._workers.pop(name).actor.leave.remote()
         nodes_present = {slot.node_id for slot in slots.values()}
         self._start_turns = {node: turns for node, turns in self._start_turns.items() if node in nodes_present}
+        self._first_starts = {node: start for node, start in self._first_starts.items() if node in nodes_present}
         for slot in kept.values():
             self._begin_start(slot)
         for name, worker in list(self._workers.items()):
@@ -170,10 +177,14 @@ class RayWorkers:
     def _begin_start(self, slot: Slot) -> None:
         """Start the slot's actor unless it exists or is being started."""
         if slot.name not in self._workers and slot.name not in self._starting:
-            self._starting[slot.name] = asyncio.create_task(self._start_worker(slot), name=slot.name)
+            start = self._starting[slot.name] = asyncio.create_task(self._start_worker(slot), name=slot.name)
+            self._first_starts.setdefault(slot.node_id, start)
 
     async def _start_worker(self, slot: Slot) -> None:
         try:
+            first = self._first_starts[slot.node_id]
+            if slot.starts_max <= FEW_CORES and first is not asyncio.current_task():
+                await asyncio.wait([first], timeout=FIRST_SECONDS)
             async with self._start_turns.setdefault(slot.node_id, asyncio.Semaphore(slot.starts_max)):
                 actor = await self._cluster.actor(slot)
                 report: ActorReport = await asyncio.wait_for(actor.describe.remote(), START_SECONDS)

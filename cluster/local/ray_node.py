@@ -1,7 +1,7 @@
 """A Ray head node of one machine: `python -m cluster.local.ray_node --port P --folder F --cores N --store S`.
 
-`ray start --head` also runs a dashboard, an autoscaler and a client proxy. A local farm uses none of them. They take two
-thirds of the start time, 2 s of processor time and 300 MB of memory.
+`ray start --head` also runs a dashboard, two agents, an autoscaler and a client proxy. A local farm uses none of them. They take
+two thirds of the start time and 300 MB of memory, the agents 2 s of processor time and the rest 2 s.
 
 Prints `ray is ready` when actors can be started. If Ray cannot start or one of its processes ends, prints one line
 `ray failed: REASON` and ends with status 1.
@@ -9,25 +9,31 @@ Prints `ray is ready` when actors can be started. If Ray cannot start or one of 
 
 from __future__ import annotations
 
+import cluster.quick_ray  # noqa: F401  # isort: skip
 import argparse
 import contextlib
 import os
 import re
+import shlex
 import signal
 import socket
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
 import psutil
+import ray
+from ray._private import services, utils
 from ray._private.node import Node
 from ray._private.parameter import RayParams
 from ray._private.services import get_node_with_retry
 from ray._private.utils import write_ray_address
 from ray._raylet import DASHBOARD_AGENT_LISTEN_PORT_NAME, persist_port  # type: ignore[attr-defined]  # Ray has no types
 
+from cluster.embedded.process import dying_with
 from cluster.local.ray_head import free_port
 
 ADDRESS: Final = "127.0.0.1"
@@ -43,6 +49,7 @@ AGENT_PORTS: Final = (
 )
 """Ports of the node's agents, chosen here. If the agents chose them, the raylet would wait 15 s for them and then abort,
 which is too short on a busy machine or with a slow disk."""
+WORKER: Final = Path(__file__).parents[1] / "worker" / "process.py"
 _CLEAN_STATUSES: Final = (0, -signal.SIGTERM, 128 + signal.SIGTERM)
 """Exit statuses of a process after SIGTERM. A raylet that has lost an agent also exits with one of them."""
 _REASON: Final = re.compile(r"(?i)\b(error|exception|failed|failure|cannot|unable|denied|no space)\b")
@@ -72,7 +79,7 @@ class PatientNode(Node):  # type: ignore[misc]  # Ray has no types
 
 
 class HeadNode(PatientNode):
-    """A node without a dashboard. It ends the program as soon as one of its processes ends."""
+    """A node without a dashboard and its agents. It ends the program as soon as one of its processes ends."""
 
     def __init__(self, parameters: RayParams, folder: Path) -> None:
         self._folder = folder
@@ -80,6 +87,13 @@ class HeadNode(PatientNode):
 
     def start_api_server(self, *, include_dashboard: bool | None, raise_on_failure: bool) -> None:
         """Start no dashboard: the farm's console shows the workers."""
+
+    def start_raylet(self, *words: object, **options: object) -> None:
+        """Start the raylet with idle agents: the real ones serve the dashboard and runtime environments."""
+        start = services.start_ray_process
+        services.start_ray_process = lambda command, *rest, **others: start(_local(command), *rest, **others)
+        utils.get_dashboard_dependency_error = lambda: None  # it would import the dashboard's libraries
+        super().start_raylet(*words, **options)
 
     def start_gcs_server(self) -> None:
         """Start the first process and a thread that watches all processes. Ray itself notices a dead one after 30 s or more."""
@@ -95,6 +109,23 @@ class HeadNode(PatientNode):
                 if status is not None:
                     _fail(f"{name} ended with status {status}", self._folder)
             time.sleep(POLL_SECONDS)
+
+
+def _local(raylet: Sequence[str]) -> list[str]:
+    """Return the raylet's command for a local farm: with idle agents, and one worker process that starts before it is needed."""
+    # The raylet needs two agents, and ends if one of them ends.
+    agent = shlex.join([*dying_with("KILL"), "sh", "-c", "exec sleep infinity"])
+    changed = {
+        "--dashboard_agent_command": agent, "--runtime_env_agent_command": agent, "--num_prestart_python_workers": "1",
+    }  # fmt: skip
+    names = [word.partition("=")[0] for word in raylet]
+    return [f"{name}={changed[name]}" if name in changed else word for name, word in zip(names, raylet, strict=True)]
+
+
+def begin_worker(node: Node) -> None:
+    """Have the node start its first worker process now. Ray does so when the first driver joins, and the scheduler joins late."""
+    ray.init(address=node.gcs_address, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+    ray.shutdown()
 
 
 def agent_ports() -> dict[str, int]:
@@ -128,6 +159,9 @@ def main(words: list[str]) -> None:
     except Exception as error:  # Ray raises errors of any type
         _fail(str(error) or type(error).__name__, arguments.folder)
     print("ray is ready", flush=True)  # noqa: T201 - the log of this process
+    with contextlib.suppress(Exception):  # the scheduler's join has the same effect later
+        begin_worker(node)
+    _listen_to_signals()  # a driver replaces the handlers
     while True:
         signal.pause()
 
@@ -150,6 +184,7 @@ def _parameters(arguments: argparse.Namespace) -> RayParams:
         object_store_memory=OBJECT_STORE_BYTES,
         plasma_directory=str(arguments.store),
         temp_dir=str(arguments.folder),
+        worker_path=str(WORKER),
         min_worker_port=0,
         max_worker_port=0,
         include_dashboard=False,
@@ -200,6 +235,10 @@ def _session(pid: int) -> int | None:
         return None
 
 
-if __name__ == "__main__":
+def _listen_to_signals() -> None:
     signal.signal(signal.SIGTERM, lambda *_: _end_all(0))
+
+
+if __name__ == "__main__":
+    _listen_to_signals()
     main(sys.argv[1:])

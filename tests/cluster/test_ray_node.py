@@ -88,7 +88,7 @@ def test_a_store_that_is_missing_is_named(folder: Path) -> None:
     [
         ("gcs_server", "ray failed: gcs_server ended with status -9"),
         ("raylet/raylet", "ray failed: raylet ended with status -9"),
-        ("DashboardAgent", "ray failed: raylet ended with status "),  # without its agent, the node exits
+        ("sleep infinity", "ray failed: raylet ended with status "),  # without its agent, the node exits
     ],
 )
 def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, killed: str, named: str) -> None:
@@ -122,13 +122,14 @@ def test_the_whole_node_ends_at_once_when_its_supervisor_is_killed(folder: Path)
     assert [child.name() for child in psutil.wait_procs(children, timeout=HANG_SECONDS)[1]] == []
 
 
-def test_a_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
+def test_a_local_node_runs_no_agents_and_begins_one_worker_before_a_driver_joins(folder: Path) -> None:
     node = _node(folder, free_port(), folder)
     assert node.stdout is not None
-    for program in ("dashboard/agent.py", "runtime_env/agent/main.py"):
-        _agent(node, program).suspend()
     try:
         assert node.stdout.readline() == "ray is ready\n"
+        programs = [" ".join(child.cmdline()) for child in _children(node, "ray::IDLE")]
+        assert sum("ray::IDLE" in program for program in programs) == 1
+        assert not [program for program in programs if "Agent" in program]
     finally:
         node.terminate()
         node.communicate(timeout=HANG_SECONDS)

@@ -59,6 +59,44 @@ async def test_an_actor_that_does_not_answer_keeps_no_other_from_being_asked(mon
         await workers.close()
 
 
+class Slow(Cluster):
+    """Node whose actors start when they may. `started` has the names of their slots."""
+
+    def __init__(self, cores: float) -> None:
+        self.cores, self.started, self.may_start = cores, list[str](), asyncio.Event()
+
+    async def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True, "NodeID": "node", "Resources": {"CPU": self.cores}}]
+
+    async def actor(self, slot: Any) -> Any:
+        self.started.append(slot.name)
+
+        async def describe() -> ActorReport:
+            await self.may_start.wait()
+            return REPORT
+
+        return SimpleNamespace(describe=SimpleNamespace(remote=describe), report=SimpleNamespace(remote=describe))
+
+
+@pytest.mark.parametrize(("cores", "first"), [(2, 1), (16, 16)])
+async def test_the_first_worker_of_a_node_with_few_cores_starts_alone(cores: int, first: int) -> None:
+    cluster = Slow(cores)
+    workers = RayWorkers(Settings(), cast(RayCluster, cluster), ReportQueue(), asyncio.Event())
+    await workers.start()
+    try:
+        async with asyncio.timeout(HANG_SECONDS):
+            while len(cluster.started) < first:  # noqa: ASYNC110 - nothing tells of it
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        assert len(cluster.started) == first
+        cluster.may_start.set()
+        async with asyncio.timeout(HANG_SECONDS):
+            while len(list(workers)) < cores:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.01)
+    finally:
+        await workers.close()
+
+
 class ShortOfMemory(Cluster):
     """Node with one slot. Ray ends its first actor because the machine is short of memory."""
 
