@@ -182,8 +182,8 @@ class RayWorkers:
 
     async def _start_worker(self, slot: Slot) -> None:
         try:
-            first = self._first_starts[slot.node_id]
-            if slot.starts_max <= FEW_CORES and first is not asyncio.current_task():
+            first = self._first_starts.get(slot.node_id)
+            if slot.starts_max <= FEW_CORES and first not in (None, asyncio.current_task()):
                 await asyncio.wait([first], timeout=FIRST_SECONDS)
             async with self._start_turns.setdefault(slot.node_id, asyncio.Semaphore(slot.starts_max)):
                 actor = await self._cluster.actor(slot)
