@@ -14,6 +14,7 @@ from gpu_renderer.content.svg.document import Document, Element, SvgSize, childr
 from gpu_renderer.content.svg.filter_functions import filter_list, function_filter, is_blurring
 from gpu_renderer.content.svg.filters import (
     blend_mode,
+    crop_margin,
     ends_in_linear_light,
     filter_region,
     image_filter,
@@ -134,7 +135,7 @@ class Drawing(SvgScene):
                 style = self.cascade.computed(child, outer)
                 inside = state.inside(style)
                 box = self._bounds(child, inside)
-                matrix = placement(style, state.viewport, partial(skia.Rect, box))
+                matrix = placement(style, state.viewport, partial(box.makeOutset, 0.0, 0.0))
                 found.join(matrix.mapRect(self._bounds(child, inside, with_stroke=True) if with_stroke else box))
         if target is not None:
             found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
@@ -236,7 +237,8 @@ class Drawing(SvgScene):
         if next(children(wanted), None) is None:
             return False
         self.budget.spend_layer(canvas)
-        canvas.clipRect(filter_region(wanted, bounds, state.viewport))
+        margin = crop_margin(canvas.getTotalMatrix())
+        canvas.clipRect(filter_region(wanted, bounds, state.viewport).makeOutset(margin, margin))
         chain = image_filter(self, wanted, state, bounds, canvas)
         canvas.saveLayer(None, skia.Paint(ImageFilter=chain) if chain else skia.Paint())
         return True

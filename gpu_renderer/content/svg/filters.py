@@ -16,7 +16,6 @@ from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.svg.values import UNIT, Style, Viewport, fraction, length, numbers
 from gpu_renderer.content.vector import css
-from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
 from gpu_renderer.content.vector.paints import packed
 from gpu_renderer.geometry.color import Rgba, decoded
 
@@ -24,6 +23,7 @@ _Result: TypeAlias = skia.ImageFilter | None
 """Result of a primitive. None is the source graphic."""
 
 _PRIMITIVES_MAX = 64
+_CROP_MARGIN_PX, _SCALE_MIN = 2.0, 1e-6
 _LIGHT_INDEPENDENT = ("feFlood", "feOffset", "feTile", "feImage")
 """Primitives that do not depend on linear or encoded light, or that convert their own colour."""
 _INPUTS = {"feFlood": 0, "feTurbulence": 0, "feImage": 0, "feBlend": 2, "feComposite": 2, "feDisplacementMap": 2}
@@ -71,6 +71,11 @@ def filter_region(element: Element, bounds: skia.Rect, viewport: Viewport) -> sk
     return _rectangle(stated, viewport, None if in_user_space else bounds)
 
 
+def crop_margin(matrix: skia.Matrix) -> float:
+    """Return the margin of a filter's region, user units. Primitives crop their results to whole pixels, outward."""
+    return _CROP_MARGIN_PX / max(matrix.mapRadius(1.0), _SCALE_MIN)
+
+
 def image_filter(
     scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, canvas: skia.Canvas
 ) -> skia.ImageFilter | None:
@@ -79,7 +84,7 @@ def image_filter(
     An unknown primitive passes its input on. `canvas`: clipped to the filter's region. The budget is charged for
     drawing the chain there.
     """
-    chain = _Chain(scene, element, state, bounds, canvas.getTotalMatrix().mapRadius(1.0))
+    chain = _Chain(scene, element, state, bounds, canvas.getTotalMatrix())
     for primitive in list(children(element))[:_PRIMITIVES_MAX]:
         scene.budget.spend(Cost.filters)
         chain.add(primitive)
@@ -110,9 +115,11 @@ def _is_linear(style: Style) -> bool:
 class _Chain:
     """Results of primitives by name, while the primitives are read in order. None is the source graphic."""
 
-    def __init__(self, scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, scale: float) -> None:
+    def __init__(
+        self, scene: SvgScene, element: Element, state: ElementState, bounds: skia.Rect, matrix: skia.Matrix
+    ) -> None:
         self._scene = scene
-        self._scale = scale
+        self._scale, self._crop_margin = matrix.mapRadius(1.0), crop_margin(matrix)
         self._state, self._viewport = state, state.viewport
         self._outer_style = scene.cascade.in_place(element)
         in_box = element.get("primitiveUnits") == "objectBoundingBox"
@@ -146,10 +153,20 @@ class _Chain:
         work += (left - self._scene.budget.left(Cost.painted)) / max(1.0, self._region.width() * self._region.height())
         if in_linear:
             made = skia.ImageFilters.ColorFilter(skia.ColorFilters.LinearToSRGBGamma(), made)
-        self.last = skia.ImageFilters.Tile(self._region, self._region, made)  # transparent outside the region
+        self.last = self._cropped(made)
         self._regions[self.last], self._work[self.last] = self._region, work
         if primitive.get("result"):
             self._results[primitive.get("result")] = self.last
+
+    def _cropped(self, made: _Result) -> skia.ImageFilter:
+        """Return a filter that is transparent outside the current region, which is enlarged to whole pixels.
+
+        The tile is larger than the region: partly covered pixels would show its opposite edge.
+        """
+        if self._region.isEmpty():
+            return _NOTHING
+        margin = self._crop_margin
+        return skia.ImageFilters.Tile(self._region.makeOutset(margin, margin), self._region, made)
 
     def work(self) -> float:
         """Return the cost of each pixel of the chain's result, in painted pixels."""
@@ -174,8 +191,8 @@ class _Chain:
         """
         stated = {name: value for name in _REGION if (value := self._primitive.get(name)) is not None}
         own = _rectangle(stated, self._viewport, self._box)
-        sides = (getattr(own if name in stated else self._whole, name)() for name in _REGION)
-        return skia.Rect.MakeXYWH(*sides) if stated else self._whole
+        region = skia.Rect.MakeXYWH(*(getattr(own if name in stated else self._whole, name)() for name in _REGION))
+        return region if region.intersect(self._whole) else skia.Rect.MakeEmpty()
 
     def _is_linear(self) -> bool:
         """Return True if primitives of the style compute in linear light."""
@@ -217,7 +234,7 @@ class _Chain:
 
     def _gaussian_blur(self, inputs: list[_Result]) -> _Result:
         x, y = (max(0.0, sigma) for sigma in self._pair("stdDeviation"))
-        return blur_filter(x, y, inputs[0]) if x or y else inputs[0]
+        return skia.ImageFilters.Blur(x, y, skia.TileMode.kDecal, inputs[0]) if x or y else inputs[0]
 
     def _offset(self, inputs: list[_Result]) -> _Result:
         return skia.ImageFilters.Offset(*self._shift(), inputs[0])
@@ -251,7 +268,7 @@ class _Chain:
         return skia.ImageFilters.ColorFilter(skia.TableColorFilter.MakeARGB(*found), inputs[0])
 
     def _drop_shadow(self, inputs: list[_Result]) -> _Result:
-        sigmas = (sigma / BOX_SIGMA for sigma in self._pair("stdDeviation", 2.0))
+        sigmas = self._pair("stdDeviation", 2.0)
         color = self._flood_color(linear=self._is_linear())
         return skia.ImageFilters.DropShadow(*self._shift(2.0), *sigmas, color, inputs[0])
 

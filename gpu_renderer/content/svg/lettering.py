@@ -94,11 +94,12 @@ def _fit(pieces: list[Piece], fonts: Fonts) -> None:
     """Set the spacing or the stretch of the text in each element that states a `textLength`."""
     for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
         inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
-        natural = sum(_advance(piece, fonts) + piece.dx for piece in inside)
+        natural = _width(inside, fonts)
         wanted, count = length(owner.get("textLength"), 1.0), sum(len(piece.text) for piece in inside)
         for piece in inside if wanted > 0 and natural > 0 else ():
             if owner.get("lengthAdjust") == "spacingAndGlyphs":
                 piece.stretch = wanted / natural
+                piece.dx *= piece.stretch if piece is not inside[0] else 1.0
             elif count > 1:
                 piece.spread = (wanted - natural) / (count - 1)
 
@@ -121,7 +122,7 @@ def _placed_runs(
     first, track = chunk[0], chunk[0].track
     start, y = (0.0, 0.0) if track else pen
     start, y = (start if first.x is None else first.x), (y if first.y is None or track else first.y)
-    width = sum(_advance(piece, fonts) + piece.dx for piece in chunk) - chunk[-1].spread
+    width = _width(chunk, fonts) - chunk[-1].spread
     x = start - _anchored(first.state.style) * width
     found: list[Lettering] = []
     for piece in chunk:
@@ -132,6 +133,11 @@ def _placed_runs(
         last = track.path.getPoint(track.path.countPoints() - 1)
         x, y = last.x(), last.y()
     return found, (x, y)
+
+
+def _width(pieces: list[Piece], fonts: Fonts) -> float:
+    """Return the width of consecutive pieces. The shift before the first one does not belong to it."""
+    return sum(_advance(piece, fonts) + piece.dx for piece in pieces) - pieces[0].dx
 
 
 def _anchored(style: Style) -> float:
