@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
+from gpu_renderer.content.svg.boxes import rectangle
 from gpu_renderer.content.svg.budget import DEPTH_MAX, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
@@ -180,6 +181,8 @@ def _child_outline(scene: SvgScene, child: Element, state: ElementState) -> skia
     even_odd = state.style.get("clip-rule") == "evenodd"
     path.setFillType(skia.PathFillType.kEvenOdd if even_odd else skia.PathFillType.kWinding)
     path = _clipped(scene, child, state, path.computeTightBounds(), path)
+    if is_use:
+        path.offset(*rectangle(child, state.viewport)[:2])
     path.transform(placement(state.style, state.viewport, path.computeTightBounds))
     return path
 
@@ -188,9 +191,7 @@ def _used_outline(scene: SvgScene, use: Element, state: ElementState) -> skia.Pa
     target = scene.document.linked(use)
     if target is None or state.depth > DEPTH_MAX:
         return skia.Path()
-    path = _child_outline(scene, target, state.inside(scene.cascade.computed(target, shown_style(state.style, target))))
-    path.offset(length(use.get("x"), state.viewport.width), length(use.get("y"), state.viewport.height))
-    return path
+    return _child_outline(scene, target, state.inside(scene.cascade.computed(target, shown_style(state.style, target))))
 
 
 def _clipped(

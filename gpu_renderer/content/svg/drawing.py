@@ -8,6 +8,7 @@ from functools import partial
 import skia
 
 from gpu_renderer.content.media.bitmaps import bitmap_pixels, data_url_bytes, stated_area, undrawn_features
+from gpu_renderer.content.svg.boxes import draw_fitted, inner_view, picture_box, rectangle
 from gpu_renderer.content.svg.budget import BLUR_WORK, DEPTH_MAX, LAYER_WORK, Cost, drawn_count
 from gpu_renderer.content.svg.clipping import basic_shape, clip_outline
 from gpu_renderer.content.svg.document import Document, Element, SvgSize, children, href, name_of, shown_children
@@ -39,11 +40,8 @@ from gpu_renderer.content.svg.values import (
     Style,
     Viewport,
     fitted,
-    fitted_box,
     font_size,
     fraction,
-    length,
-    numbers,
     placement,
     root_placement,
     view_box,
@@ -56,7 +54,6 @@ _PAINT_ORDER = ("fill", "stroke", "markers")
 _CONTAINERS = ("g", "a", "switch")
 _FILL_BOXES = ("fill-box", "content-box", "padding-box")
 """CSS keywords for the box of an element's geometry. The keywords for border and margin box include its stroke."""
-_SMOOTH = skia.SamplingOptions(skia.FilterMode.kLinear, skia.MipmapMode.kNearest)
 _SILENT = ("defs", "style", "title", "desc", "metadata", "script", "symbol", "clipPath", "mask", "filter", "marker", "pattern",
     "linearGradient", "radialGradient", "animate", "animateTransform", "animateMotion", "set", "view")  # fmt: skip
 
@@ -114,13 +111,28 @@ class Drawing(SvgScene):
                 path.addPath(lettering.path, 0, 0)
         return path
 
-    def _bounds(self, element: Element, state: ElementState, *, with_stroke: bool = False) -> skia.Rect:
-        """Return the box of an element's geometry in its own user space, empty without geometry."""
-        if name_of(element) in (*_CONTAINERS, "svg", "use"):
+    def _bounds(
+        self, element: Element, state: ElementState, *, with_stroke: bool = False, use: Element | None = None
+    ) -> skia.Rect:
+        """Return the box of an element's geometry in its own user space, empty without geometry.
+
+        The box of a viewport is in the user space around it. `use`: the element that shows it, if any.
+        """
+        name = name_of(element)
+        if name in ("svg", "symbol") and element is not self.document.root:
+            view = inner_view(element, state, use)
+            if view is None:
+                return skia.Rect.MakeEmpty()
+            inside = state._replace(viewport=view.viewport)
+            return view.matrix.mapRect(self._children_bounds(element, inside, with_stroke=with_stroke))
+        if name in (*_CONTAINERS, "svg", "use"):
             return self._children_bounds(element, state, with_stroke=with_stroke)
-        if name_of(element) == "image":
-            return skia.Rect.MakeXYWH(*_rectangle(element, state.viewport))
-        if name_of(element) == "text":
+        if name == "image":
+            x, y, width, height = rectangle(element, state.viewport)
+            if not (width and height) and (picture := self._picture(href(element))) is not None:
+                return picture_box(element, state.viewport, picture)
+            return skia.Rect.MakeXYWH(x, y, width, height)
+        if name == "text":
             box = text_box(letterings(self, element, state))
             return box.makeOutset(*(stroke_width(state.style, state.viewport) / 2,) * 2) if with_stroke else box
         path = self.geometry(element, state)
@@ -129,16 +141,20 @@ class Drawing(SvgScene):
     def _children_bounds(self, element: Element, state: ElementState, *, with_stroke: bool) -> skia.Rect:
         found = skia.Rect.MakeEmpty()
         target = self.document.linked(element) if name_of(element) == "use" else None
-        outer = state.style if target is None else shown_style(state.style, target)
+        outer, use = state.style, None
+        if target is not None:
+            outer, use = shown_style(outer, target), element
         for child in [target] if target is not None else children(element):
-            if state.depth < DEPTH_MAX and name_of(child) not in _SILENT:
+            is_drawn = name_of(child) not in _SILENT or (use is not None and name_of(child) == "symbol")
+            if state.depth < DEPTH_MAX and is_drawn:
                 style = self.cascade.computed(child, outer)
                 inside = state.inside(style)
-                box = self._bounds(child, inside)
+                box = self._bounds(child, inside, use=use)
                 matrix = placement(style, state.viewport, partial(box.makeOutset, 0.0, 0.0))
-                found.join(matrix.mapRect(self._bounds(child, inside, with_stroke=True) if with_stroke else box))
-        if target is not None:
-            found.offset(length(element.get("x"), 1.0), length(element.get("y"), 1.0))
+                if name_of(child) == "use":
+                    matrix.preTranslate(*rectangle(child, state.viewport)[:2])
+                shown = self._bounds(child, inside, with_stroke=True, use=use) if with_stroke else box
+                found.join(matrix.mapRect(shown))
         return found
 
     def _draw(self, element: Element, canvas: skia.Canvas, outer: ElementState) -> None:
@@ -159,6 +175,8 @@ class Drawing(SvgScene):
         style, depth = state.style, canvas.save()
         if element is not self.document.root:
             canvas.concat(placement(style, state.viewport, lambda: self._bounds(element, state)))
+        if name_of(element) == "use":
+            canvas.translate(*rectangle(element, state.viewport)[:2])
         needs_bounds = any(style.get(key, "none") != "none" for key in ("clip-path", "mask", "filter"))
         bounds = self._bounds(element, state) if needs_bounds else skia.Rect.MakeEmpty()
         outline = self._clip(element, state, bounds)
@@ -282,7 +300,9 @@ class Drawing(SvgScene):
         for kind in dict.fromkeys((*stated, *_PAINT_ORDER)):
             if kind == "markers" and marked is not None:
                 draw_markers(self, marked, path, canvas, state)
-            if kind == "markers" or (paint := paint_of(self, kind, state, box)) is None:
+            if kind == "markers" or (kind == "stroke" and not stroke_width(style, state.viewport)):
+                continue
+            if (paint := paint_of(self, kind, state, box)) is None:
                 continue
             self.budget.spend_painted(canvas, box)
             if kind == "fill":
@@ -295,7 +315,6 @@ class Drawing(SvgScene):
         target = self.document.linked(element)
         if target is None:
             return
-        canvas.translate(*_rectangle(element, state.viewport)[:2])
         state = state._replace(style=shown_style(state.style, target))
         if name_of(target) not in ("symbol", "svg"):
             self._draw(target, canvas, state)
@@ -307,22 +326,15 @@ class Drawing(SvgScene):
     def _draw_viewport(
         self, element: Element, canvas: skia.Canvas, state: ElementState, use: Element | None = None
     ) -> None:
-        """Draw an element's children in its own viewport. Width and height of a `use` override those of the element."""
-        width, height = (
-            length((use.get(name) if use is not None else None) or element.get(name) or "100%", reference)
-            for name, reference in zip(("width", "height"), state.viewport, strict=True)
-        )
-        box, stated = view_box(element), numbers(element.get("viewBox"))
-        is_collapsed = len(stated) == 4 and min(stated[2:]) == 0
-        if width <= 0 or height <= 0 or is_collapsed:
+        """Draw an element's children in its own viewport. `use`: the element that shows it, if any."""
+        view = inner_view(element, state, use)
+        if view is None:
             return
         canvas.save()
-        canvas.translate(*_rectangle(element, state.viewport)[:2])
         if state.style.get("overflow", "hidden") not in ("visible", "auto"):
-            canvas.clipRect(skia.Rect.MakeWH(width, height), skia.ClipOp.kIntersect, True)
-        canvas.concat(fitted(element, width, height))
-        viewport = Viewport(*box[2:]) if box else Viewport(width, height)
-        self.draw_children(element, canvas, state.inside(state.style, viewport))
+            canvas.clipRect(view.box, skia.ClipOp.kIntersect, True)
+        canvas.concat(view.matrix)
+        self.draw_children(element, canvas, state.inside(state.style, view.viewport))
         canvas.restore()
 
     def _draw_image(self, element: Element, canvas: skia.Canvas, state: ElementState) -> None:
@@ -330,17 +342,12 @@ class Drawing(SvgScene):
         picture = self._picture(href(element))
         if picture is None:
             return
-        x, y, width, height = _rectangle(element, state.viewport)
-        if element.get("height") in (None, "auto"):
-            height = width * picture.height() / picture.width() if element.get("width") else picture.height()
-        if element.get("width") in (None, "auto"):
-            width = height * picture.width() / picture.height()
-        _draw_fitted(picture, element, canvas, skia.Rect.MakeXYWH(x, y, width, height), state.style)
+        draw_fitted(picture, element, canvas, picture_box(element, state.viewport, picture), state.style)
 
     def draw_picture(self, element: Element, canvas: skia.Canvas, box: skia.Rect, style: Style) -> None:
         """Draw the picture of an element's link into a box, by its `preserveAspectRatio`."""
         if (picture := self._picture(href(element))) is not None:
-            _draw_fitted(picture, element, canvas, box, style)
+            draw_fitted(picture, element, canvas, box, style)
 
     def _picture(self, link: str) -> skia.Image | None:
         """Return the embedded picture of a link. Warn and return None if there is none or it cannot be read."""
@@ -366,24 +373,3 @@ _PAINTERS: dict[str, Callable[[Drawing, Element, skia.Canvas, ElementState], Non
     "svg": Drawing._draw_viewport,
     "image": Drawing._draw_image,
 }
-
-
-def _rectangle(element: Element, viewport: Viewport) -> tuple[float, float, float, float]:
-    x, width = (length(element.get(name), viewport.width) for name in ("x", "width"))
-    y, height = (length(element.get(name), viewport.height) for name in ("y", "height"))
-    return x, y, width, height
-
-
-def _draw_fitted(picture: skia.Image, element: Element, canvas: skia.Canvas, box: skia.Rect, style: Style) -> None:
-    """Draw a picture into a box by the `preserveAspectRatio` of an element."""
-    if box.width() <= 0 or box.height() <= 0:
-        return
-    canvas.save()
-    canvas.clipRect(box, skia.ClipOp.kIntersect, True)
-    canvas.translate(box.x(), box.y())
-    whole = (0.0, 0.0, float(picture.width()), float(picture.height()))
-    canvas.concat(fitted_box(whole, element.get("preserveAspectRatio"), box.width(), box.height()))
-    is_pixelated = style.get("image-rendering") in ("pixelated", "crisp-edges")
-    options = skia.SamplingOptions(skia.FilterMode.kNearest) if is_pixelated else _SMOOTH
-    canvas.drawImage(picture, 0, 0, options)
-    canvas.restore()

@@ -12,6 +12,7 @@ from gpu_renderer.content.svg.filters import color_matrix
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.svg.values import Style, degrees, font_size, length
 from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
 from gpu_renderer.content.vector.paints import packed
 
 _ITEM = re.compile(r"(?<![a-zA-Z-])([a-zA-Z-]++)\(((?:[^()]|\([^()]*+\))*+)\)")
@@ -45,7 +46,7 @@ def function_filter(name: str, inside: str, style: Style) -> skia.ImageFilter | 
     """Return the image filter of a function, or None if it changes nothing."""
     if name == "blur":
         sigma = max(0.0, length(inside, 0.0, 0.0, font_size(style)))
-        return skia.ImageFilters.Blur(sigma, sigma, skia.TileMode.kDecal) if sigma else None
+        return blur_filter(sigma, sigma, None) if sigma else None
     if name == "drop-shadow":
         return _drop_shadow(inside, style)
     return skia.ImageFilters.ColorFilter(skia.ColorFilters.Matrix(_matrix(name, inside)), None)
@@ -57,7 +58,7 @@ def _drop_shadow(inside: str, style: Style) -> skia.ImageFilter:
     stated = next((word for word in words if not _LENGTH.match(word)), "currentcolor")
     x, y, sigma = [*lengths, 0.0, 0.0, 0.0][:3]
     color = packed(color_of(stated, style) or css.BLACK)
-    return skia.ImageFilters.DropShadow(x, y, *[max(0.0, sigma)] * 2, color, None)
+    return skia.ImageFilters.DropShadow(x, y, *[max(0.0, sigma) / BOX_SIGMA] * 2, color, None)
 
 
 def _matrix(name: str, inside: str) -> list[float]:

@@ -16,6 +16,7 @@ from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.servers import color_of
 from gpu_renderer.content.svg.values import UNIT, Style, Viewport, fraction, length, numbers
 from gpu_renderer.content.vector import css
+from gpu_renderer.content.vector.blur import BOX_SIGMA, blur_filter
 from gpu_renderer.content.vector.paints import packed
 from gpu_renderer.geometry.color import Rgba, decoded
 
@@ -128,7 +129,7 @@ class _Chain:
         self._results: dict[str, _Result] = {}
         self.last: _Result = None
         self._whole = filter_region(element, bounds, state.viewport)
-        self._regions: dict[skia.ImageFilter, skia.Rect] = {}
+        self._regions: dict[_Result, skia.Rect] = {}
         self._work: dict[_Result, float] = {None: 0.0}
         """Painted pixels per pixel of a result, including its inputs: Skia draws an input again for each use."""
         self._primitive, self._style, self._region = element, self._outer_style, self._whole
@@ -141,8 +142,9 @@ class _Chain:
             return
         self._primitive = primitive
         self._style = self._scene.cascade.computed(primitive, self._outer_style)
-        self._region = self._primitive_region()
-        inputs, in_linear = self._inputs(), self._is_linear() and name not in _LIGHT_INDEPENDENT
+        inputs = self._inputs()
+        self._region = self._primitive_region(inputs)
+        in_linear = self._is_linear() and name not in _LIGHT_INDEPENDENT
         work = self._own_work(name, inputs) + (_LINEAR_LIGHT_WORK if in_linear else 0.0)
         work += sum(self._work.get(given, 0.0) for given in inputs)
         if in_linear:
@@ -184,14 +186,18 @@ class _Chain:
             work += _RADIUS_WORK * self._scale * sum(abs(radius) for radius in self._pair("radius")) / 2
         return work
 
-    def _primitive_region(self) -> skia.Rect:
+    def _primitive_region(self, inputs: Sequence[_Result]) -> skia.Rect:
         """Return the rectangle that crops the primitive.
 
-        The filter's region supplies the sides that it does not state.
+        The union of the inputs' regions supplies the sides that it does not state. That of the source graphic, and of a
+        primitive without inputs, is the filter's region.
         """
         stated = {name: value for name in _REGION if (value := self._primitive.get(name)) is not None}
-        own = _rectangle(stated, self._viewport, self._box)
-        region = skia.Rect.MakeXYWH(*(getattr(own if name in stated else self._whole, name)() for name in _REGION))
+        own, default = _rectangle(stated, self._viewport, self._box), skia.Rect.MakeEmpty()
+        for given in inputs if name_of(self._primitive) != "feTile" else ():
+            default.join(self._regions.get(given, self._whole))
+        default = self._whole if default.isEmpty() else default
+        region = skia.Rect.MakeXYWH(*(getattr(own if name in stated else default, name)() for name in _REGION))
         return region if region.intersect(self._whole) else skia.Rect.MakeEmpty()
 
     def _is_linear(self) -> bool:
@@ -234,7 +240,7 @@ class _Chain:
 
     def _gaussian_blur(self, inputs: list[_Result]) -> _Result:
         x, y = (max(0.0, sigma) for sigma in self._pair("stdDeviation"))
-        return skia.ImageFilters.Blur(x, y, skia.TileMode.kDecal, inputs[0]) if x or y else inputs[0]
+        return blur_filter(x, y, inputs[0]) if x or y else inputs[0]
 
     def _offset(self, inputs: list[_Result]) -> _Result:
         return skia.ImageFilters.Offset(*self._shift(), inputs[0])
@@ -268,7 +274,7 @@ class _Chain:
         return skia.ImageFilters.ColorFilter(skia.TableColorFilter.MakeARGB(*found), inputs[0])
 
     def _drop_shadow(self, inputs: list[_Result]) -> _Result:
-        sigmas = self._pair("stdDeviation", 2.0)
+        sigmas = (sigma / BOX_SIGMA for sigma in self._pair("stdDeviation", 2.0))
         color = self._flood_color(linear=self._is_linear())
         return skia.ImageFilters.DropShadow(*self._shift(2.0), *sigmas, color, inputs[0])
 
@@ -293,7 +299,7 @@ class _Chain:
         names = (self._primitive.get(f"{axis}ChannelSelector") for axis in "xy")
         x, y = (_CHANNELS.get(name, skia.ColorChannel.kA) for name in names)
         displacement, source = (given or skia.ImageFilters.Offset(0, 0) for given in (inputs[1], inputs[0]))
-        return skia.ImageFilters.DisplacementMap(x, y, self._number("scale"), displacement, source)
+        return skia.ImageFilters.DisplacementMap(x, y, self._number("scale") * self._units[0], displacement, source)
 
     def _lighting(self, inputs: list[_Result]) -> _Result:
         color = color_of(self._style.get("lighting-color", "white"), self._style) or css.BLACK
