@@ -74,7 +74,8 @@ def filter_region(element: Element, bounds: skia.Rect, viewport: Viewport) -> sk
 
 def crop_margin(matrix: skia.Matrix) -> float:
     """Return the margin of a filter's region, user units. Primitives crop their results to whole pixels, outward."""
-    return _CROP_MARGIN_PX / max(matrix.mapRadius(1.0), _SCALE_MIN)
+    scale: float = matrix.mapRadius(1.0)
+    return _CROP_MARGIN_PX / max(scale, _SCALE_MIN)
 
 
 def image_filter(
