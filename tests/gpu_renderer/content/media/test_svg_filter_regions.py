@@ -112,7 +112,7 @@ CLIPPED = 'clip-path="url(#c)"'
         f'<symbol id="s" viewBox="0 0 10 10"><rect width="10" height="10" fill="red"/></symbol><use href="#s" x="20" y="20" width="40" height="40" {CLIPPED}/>',
         f'<g {CLIPPED}><svg x="20" y="20" width="40" height="40" viewBox="0 0 1 1"><rect width="1" height="1" fill="red"/></svg></g>',
         f'<defs><rect id="s" width="40" height="40" fill="red"/></defs><g {CLIPPED}><use href="#s" x="20" y="20"/></g>',
-        f'<symbol id="s"><rect width="40" height="40" fill="red"/></symbol><g {CLIPPED}><use href="#s" transform="scale(2)" x="10" y="10" width="20"/></g>',
+        f'<symbol id="s"><rect width="20" height="20" fill="red"/></symbol><g {CLIPPED}><use href="#s" transform="scale(2)" x="10" y="10"/></g>',
     ],
 )  # fmt: skip
 def test_the_box_of_uses_and_nested_documents_is_that_of_what_they_show(shown: str) -> None:
