@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from farm_core.jobs.judge import Failure, FailureKind
@@ -21,6 +21,11 @@ WARM_MAX: Final = 1024
 POLL_SECONDS: Final = 1.0
 FRAME_SECONDS_MAX: Final = 20.0
 """Maximum duration of one frame of a still. Beyond it the worker is restarted, because a frame cannot be interrupted."""
+
+SLOW_SECONDS: Final = 3.0
+"""Duration of a frame from which its account's stills are slow, and from which other stills avoid its worker."""
+
+SLOW_REMEMBERED_SECONDS: Final = 600.0
 
 SILENT_SECONDS: Final = 5.0
 """Time after which a worker that does not answer counts as blocked. The scheduler asks every second. A blocked worker
@@ -44,6 +49,14 @@ class StillDrawing:
         """Stills by worker, in the order in which they were sent."""
         self._warm: LruDict[str, str] = LruDict(WARM_MAX)
         """Worker that last drew a document, by the document's key."""
+        self._slow_until: dict[str, float] = {}
+        """End of the time in which an account's stills are slow (`time.monotonic`)."""
+
+    def slow_accounts(self) -> frozenset[str]:
+        """Return the accounts of which a frame of a still was slow in the last SLOW_REMEMBERED_SECONDS."""
+        now = time.monotonic()
+        self._slow_until = {account: until for account, until in self._slow_until.items() if until > now}
+        return frozenset(self._slow_until)
 
     async def draw(self, assignment: StillAssignment) -> DrawnStill:
         """Draw on the best worker. If that worker is lost, try another one once. Raises NoWorker.
@@ -75,6 +88,8 @@ class StillDrawing:
                     continue
                 is_silent = time.monotonic() - state.answered_at > SILENT_SECONDS
                 silent_polls = silent_polls + 1 if is_silent and sent[0] is assignment else 0
+                if silent_polls or (state.active == assignment.id and _frame_seconds(state) > SLOW_SECONDS):
+                    self._slow_until[assignment.account_id] = time.monotonic() + SLOW_REMEMBERED_SECONDS
                 if _blocks(assignment, state) or silent_polls * POLL_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
                     _log.warning(
                         "worker blocked by a still",
@@ -94,21 +109,39 @@ class StillDrawing:
         return next((worker for worker in self.dependencies.executor.workers() if worker.id == worker_id), None)
 
     def _worker(self, document_key: str, lost: set[str]) -> str:
-        living = [worker.id for worker in self.dependencies.executor.workers() if worker.id not in lost]
+        states = [worker for worker in self.dependencies.executor.workers() if worker.id not in lost]
+        living = [worker.id for worker in states]
         if not living:
             raise NoWorker
+        blocked = {
+            worker.id for worker in states if worker.active is not None and _frame_seconds(worker) > SLOW_SECONDS
+        }
         loads = Counter({worker_id: len(sent) for worker_id, sent in self._sent.items()})
-        return best_worker(living, self._running_tasks.busy_workers(), loads, self._warm.get(document_key))
+        return best_worker(living, self._running_tasks.busy_workers(), loads, self._warm.get(document_key), blocked)
 
 
 def _blocks(assignment: StillAssignment, state: WorkerState) -> bool:
     """Return True if the worker reports that it draws one frame of the still for too long."""
-    return state.active == assignment.id and state.answered_at - state.progressed_at > FRAME_SECONDS_MAX
+    return state.active == assignment.id and _frame_seconds(state) > FRAME_SECONDS_MAX
 
 
-def best_worker(living: Sequence[str], rendering: set[str], loads: Mapping[str, int], warm: str | None) -> str:
+def _frame_seconds(state: WorkerState) -> float:
+    """Return how long the worker had drawn its active frame when it last answered."""
+    return state.answered_at - state.progressed_at
+
+
+def best_worker(
+    living: Sequence[str],
+    rendering: set[str],
+    loads: Mapping[str, int],
+    warm: str | None,
+    blocked: Collection[str] = frozenset(),
+) -> str:
     """Return the worker for the next still.
 
-    Prefer workers with the fewest waiting stills, then with the document open, then idle ones.
+    Prefer workers that no slow frame blocks, then with the fewest waiting stills, then with the document open, then idle ones.
     """
-    return min(living, key=lambda worker: (loads.get(worker, 0), worker != warm, worker in rendering, worker))
+    return min(
+        living,
+        key=lambda worker: (worker in blocked, loads.get(worker, 0), worker != warm, worker in rendering, worker),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
+from collections.abc import Container
 from typing import Final
 
 from farm_core.stills.exchange import QueuedStill
@@ -32,18 +33,22 @@ class StillTurns:
         requests.append(request)
         return True
 
-    def begin(self, account_max: int, now: float) -> QueuedStill | None:
+    def begin(
+        self, account_max: int, now: float, slow: Container[str] = frozenset(), slow_max: int = 1
+    ) -> QueuedStill | None:
         """Start and return the next request, or return None. `now` is on the clock of the deadlines.
 
-        Requests whose caller no longer waits are dropped. An account has at most `account_max` requests in progress.
+        Requests whose caller no longer waits are dropped. An account has at most `account_max` requests in progress, and
+        the `slow` accounts have `slow_max` together.
         """
+        has_slow_room = sum(count for account, count in self._under_way.items() if account in slow) < slow_max
         for account_id in sorted(self._waiting, key=lambda account: self._under_way[account]):
             requests = self._waiting[account_id]
             while requests and requests[0].deadline <= now:
                 requests.popleft()
             if not requests:
                 del self._waiting[account_id]
-            elif self._under_way[account_id] < account_max:
+            elif self._under_way[account_id] < account_max and (has_slow_room or account_id not in slow):
                 self._waiting.move_to_end(account_id)
                 self._under_way[account_id] += 1
                 return requests.popleft()

@@ -88,10 +88,13 @@ class StillService(Service):
         return 1
 
     def _begin(self, exchange: StillExchange) -> None:
-        """Start as many requests as there is room for. An account gets at most half of the room."""
-        room = min(AT_ONCE_MAX, WORKER_STILLS_MAX * len(self.dependencies.executor.workers()))
+        """Start as many requests as there is room for. An account gets at most half of the room. Accounts with slow frames get one for each
+        four workers together: a frame cannot be interrupted, so they would hold every worker."""
+        workers = len(self.dependencies.executor.workers())
+        room, slow_max = min(AT_ONCE_MAX, WORKER_STILLS_MAX * workers), max(1, workers // 4)
+        slow = self._workers.slow_accounts()
         while not self._stopping and len(self._serving) < room:
-            request = self._turns.begin(max(1, room // 2), time.monotonic())
+            request = self._turns.begin(max(1, room // 2), time.monotonic(), slow, slow_max)
             if request is None:
                 return
             task = asyncio.create_task(self._serve(exchange, request), name=request.id)

@@ -5,7 +5,7 @@ The document's bytes go to a file, everything else into the returned draft.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -37,14 +37,15 @@ def published(
     `source` holds the document as JSON; `target` receives it migrated. Raises BadRequest and DocumentError.
     """
     document = bundle.read_value(orjson.loads(Path(source).read_bytes()))
-    fields = _with_targets(document, inputs, composition_id)
+    _check_budgets(document, composition_id)
+    found = template.discover(document, composition_id, include_text=True).fields
+    fields = _with_targets(document, inputs, composition_id, found)
     if lost := [f"{field.id!r} ({field.kind})" for field in fields if field.target == NO_TARGET]:
         raise BadRequest(
             f"These inputs write to no layer of the document that takes their kind: {', '.join(lost[:20])}."
         )
     unrenderable = template.unrenderable_layers(document, fields, composition_id)
-    unrenderable += _unreachable(document, fields, composition_id, allow_private=allow_private)
-    _check_budgets(document, composition_id)
+    unrenderable += _unreachable(found, fields, allow_private=allow_private)
     Path(target).write_bytes(storable(document))
     return {"fields": [asdict(field) for field in fields], "unrenderable": unrenderable}
 
@@ -57,12 +58,12 @@ def imported(source: str, target: str, wanted: Mapping[str, Any], allow_private:
     document = bundle.read_file(Path(source))
     composition_id = wanted["composition_id"]
     composition = chosen(document, composition_id)
+    _check_limits(composition)
+    _check_budgets(document, composition_id)
     found = template.discover(document, composition_id, wanted["include_text"])
     leftover = template.unrenderable_layers(document, found.fields, composition_id)
     if not found.has_media:
         return {"has_media": False}
-    _check_limits(composition)
-    _check_budgets(document, composition_id)
     if len(found.fields) > INPUTS_MAX:
         raise BadRequest(f"The project offers {len(found.fields)} inputs; a template has at most {INPUTS_MAX}.")
     fields, private = _without_private_defaults(found.fields, allow_private=allow_private)
@@ -92,7 +93,7 @@ def fields_from(stored: Iterable[Mapping[str, Any]]) -> list[InputField]:
 
 
 def _with_targets(
-    document: Document, inputs: Iterable[Mapping[str, Any]], composition_id: str | None
+    document: Document, inputs: Iterable[Mapping[str, Any]], composition_id: str | None, found: Sequence[InputField]
 ) -> list[InputField]:
     """Return the declared inputs with their write targets in the document.
 
@@ -100,7 +101,7 @@ def _with_targets(
     inputs can target a source: values of other kinds are not checked as addresses, but would be fetched.
     """
     authored = {field.id: field for field in template.authored_fields(document, composition_id)}
-    layers = {field.id: field for field in template.discover(document, composition_id, include_text=True).fields}
+    layers = {field.id: field for field in found}
     by_label = {(field.label, field.kind): field for field in layers.values()}
     return [
         _declared(one, (authored.get(one["id"]), layers.get(one["id"]), by_label.get((one["label"], one["kind"]))))
@@ -120,13 +121,11 @@ def _takes(target_kind: str, kind: str) -> bool:
 
 
 def _unreachable(
-    document: Document, fields: Iterable[InputField], composition_id: str | None, *, allow_private: bool
+    found: Sequence[InputField], fields: Iterable[InputField], *, allow_private: bool
 ) -> list[tuple[str, str]]:
-    """Return layers without a public address that no input replaces."""
+    """Return the layers of `found` without a public address that no input replaces."""
     replaced = {field.target.node_id for field in fields if field.kind in MEDIA_KINDS}
-    shown = [
-        field for field in template.discover(document, composition_id).fields if field.target.node_id not in replaced
-    ]
+    shown = [field for field in found if field.target.node_id not in replaced]
     return [(field.label, fault) for field in shown if (fault := _address_fault(field, allow_private=allow_private))]
 
 

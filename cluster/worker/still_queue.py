@@ -137,8 +137,11 @@ class StillQueue:
         try:
             return frame.picture.result(max(0.0, deadline - self._clock()))
         except TimeoutError:
-            frame.picture.cancel()
-            raise StillFailed(Failure(FailureKind.stall, TOO_LATE)) from None
+            if frame.picture.cancel():
+                raise StillFailed(Failure(FailureKind.stall, TOO_LATE)) from None
+            return (
+                frame.picture.result()
+            )  # it is being drawn: the scheduler watches it until it ends, though its caller has left
 
     def _next(self, *, beside_segments: bool) -> _Frame | None:
         now = self._clock()

@@ -788,10 +788,11 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- Claim due webhooks, each for one sender, including those whose sender died after it began to post (`begun`). Senders
 -- that can read that sender's journal take them earlier. The attempt is counted before it is made. The first attempt
 -- sets the times of the others. A later one sets them again if it is later than the longest previous attempt explains.
--- An account has at most `account_max` posts in flight, so that slow receivers do not delay other accounts.
+-- An account has at most `account_max` posts in flight, so that slow receivers do not delay other accounts. The accounts with the fewest
+-- come first: many accounts with slow receivers could otherwise take every free place.
 -- A time further ahead than the longest pause is from before the clock was set back; such a delivery is due now.
 -- The index finds accounts with due webhooks one by one, and only the first few webhooks of each are read, because an
--- account can have hundreds of thousands.
+-- account can have hundreds of thousands that are due, or that wait for their next attempt.
 WITH RECURSIVE owners AS (
     (SELECT account_id FROM deliveries WHERE status = 'due' ORDER BY account_id LIMIT 1)
     UNION ALL
@@ -804,16 +805,21 @@ WITH RECURSIVE owners AS (
     SELECT first.id, first.due_at, row_number() OVER (PARTITION BY owners.account_id ORDER BY first.due_at, first.id)
         + coalesce(busy.number, 0) AS turn
     FROM owners LEFT JOIN busy ON busy.account_id = owners.account_id CROSS JOIN LATERAL (
-        SELECT id, due_at FROM deliveries AS own WHERE status = 'due' AND own.account_id = owners.account_id
-            AND (due_at <= :now OR due_at > CAST(:now AS timestamptz) + make_interval(secs => :ahead_seconds))
+        (SELECT id, due_at FROM deliveries AS own WHERE status = 'due' AND own.account_id = owners.account_id AND due_at <= :now
             AND (lease_expires_at IS NULL OR lease_expires_at < CAST(:now AS timestamptz)
                 + CASE WHEN attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
-        ORDER BY due_at, id LIMIT :account_max
+        ORDER BY due_at, id LIMIT :account_max)
+        UNION ALL
+        (SELECT id, due_at FROM deliveries AS own WHERE status = 'due' AND own.account_id = owners.account_id
+            AND due_at > CAST(:now AS timestamptz) + make_interval(secs => :ahead_seconds)
+            AND (lease_expires_at IS NULL OR lease_expires_at < CAST(:now AS timestamptz)
+                + CASE WHEN attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
+        ORDER BY due_at, id LIMIT :account_max)
     ) AS first
 ), due AS (
     SELECT deliveries.id, jobs.request_id, jobs.traceparent FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND deliveries.id = ANY (ARRAY(
-        SELECT id FROM ready WHERE turn <= :account_max ORDER BY due_at LIMIT :deliveries_max))
+        SELECT id FROM ready WHERE turn <= :account_max ORDER BY turn, due_at LIMIT :deliveries_max))
     FOR NO KEY UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,

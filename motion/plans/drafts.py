@@ -13,7 +13,7 @@ from motion.model.layer import Layer
 from motion.plans.clones import copies
 from motion.plans.overrides import AnimatedNodes, overridden
 from motion.schema.layers import is_unit
-from motion.schema.nodes import Node, root_ids
+from motion.schema.nodes import Node, root_ids, subtrees
 
 LAYERS_MAX = FRAME_LAYERS_MAX
 """Most layers of a project, checked while layers are listed, before they are made."""
@@ -61,6 +61,8 @@ class Walk:
         """
         all_nodes = self._all_nodes if instance is None else overridden(self._all_nodes, instance)
         roots = root_ids(all_nodes.by_id, composition_id)
+        if self._count + sum(1 for _ in subtrees(all_nodes.by_id, roots)) > LAYERS_MAX:  # without copies: a cheap count
+            raise _too_many_layers()
         pending = [Draft(root, all_nodes.by_id[root], all_nodes, None, None) for root in reversed(roots)]
         met: set[str] = set()
         while pending:
@@ -141,7 +143,9 @@ def collapses(node: Node) -> bool:
 
 
 def _too_many_layers() -> PropertyRefused:
-    return PropertyRefused(f"The project has more than {LAYERS_MAX:,} layers.")
+    return PropertyRefused(
+        f"The project has more than {LAYERS_MAX:,} layers. Each copy of a cloner counts: remove layers, or lower the counts of cloners."
+    )
 
 
 def _children(shared: Draft, node: Node) -> list[Draft]:

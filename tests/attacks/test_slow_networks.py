@@ -163,6 +163,25 @@ async def test_of_an_accounts_webhooks_four_are_posted_at_once_and_another_accou
     await database.close()
 
 
+@pytest.mark.service
+async def test_accounts_with_slow_receivers_do_not_keep_each_free_place_from_another_account(
+    database_url: str, tmp_path: Path
+) -> None:
+    """The oldest webhook came first: eight accounts with thousands that are due delayed all others until the last of them."""
+    database = Database(database_url)
+    await furnish(database, LocalStorage(tmp_path, Links(b"secret")))
+    long_ago = utc_now() - timedelta(minutes=1)
+    for number in range(9):
+        await ended(database, f"job_a{number}", "acc_a", long_ago)
+    await ended(database, "job_b", "acc_b", long_ago + timedelta(seconds=30))
+    claimed = []
+    for room in (3, 1):
+        async with database.work() as session:
+            claimed.append([one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), room, "here")])
+    assert [sorted(some) for some in claimed] == [["job_a0", "job_a1", "job_b"], ["job_a2"]]
+    await database.close()
+
+
 async def ended(database: Database, job_id: str, account_id: str, at: datetime) -> None:
     job = Job(
         id=job_id, account_id=account_id, template_id="tpl", inputs={}, width=64, height=64, fps=30, frame_count=30,

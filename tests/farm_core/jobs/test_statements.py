@@ -290,7 +290,8 @@ CANCELLED: Final = """
 """
 DUE: Final = """
     INSERT INTO deliveries (id, job_id, url, body, status, attempt, due_at, attempts, created_at)
-    SELECT id, id, '', '{}', 'due', 0, now(), '[]', now() FROM jobs WHERE status = 'cancelled' ON CONFLICT DO NOTHING
+    SELECT id, id, '', '{}', 'due', 0, now() + make_interval(secs => :wait), '[]', now() FROM jobs WHERE status = 'cancelled'
+    ON CONFLICT DO NOTHING
 """
 
 
@@ -299,15 +300,16 @@ DUE: Final = """
     ("settle", "statements"),
     [("VACUUM ANALYZE", ("claim_deliveries", "next_delivery", "shorten_leases")), ("VACUUM", ("claim_deliveries",))],
 )
-async def test_a_sender_of_webhooks_reads_no_more_of_thousands_that_are_due_than_of_hundreds(
-    database: Database, settle: str, statements: Sequence[str]
+@pytest.mark.parametrize("wait", [0, 25], ids=["due", "between two attempts"])
+async def test_a_sender_of_webhooks_reads_no_more_of_thousands_than_of_hundreds(
+    database: Database, settle: str, statements: Sequence[str], wait: int
 ) -> None:
-    """One account can cancel batches faster than its receiver answers."""
+    """One account can cancel batches faster than its receiver answers, or have a receiver that refuses them at once."""
     blocks = dict[str, list[int]]()
     for first, last in ((1, 200), (201, 8000)):
         async with database.work() as session:
             await session.execute(text(CANCELLED), {"first": first, "last": last})
-            await session.execute(text(DUE))
+            await session.execute(text(DUE), {"wait": wait})
         async with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
             await connection.execute(text(settle))
         for name in statements:
