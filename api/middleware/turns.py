@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
@@ -13,14 +15,22 @@ from api.auth import CONSOLE_COOKIE, bearer, presented_key
 from api.middleware.rate import PROBES
 from farm_core.accounts.keys import hash_of
 from farm_core.net.addresses import subscriber
-from farm_core.turns import TURN, Turn
+from farm_core.rates import OwnCount
+from farm_core.turns import TURN, TURN_SECONDS, Turn
+
+ADDRESSES_PER_ACCOUNT: Final = 4
+"""Addresses whose full rate an account can use, in each process. With more, its rate would grow with its addresses."""
 
 
 class RequestTurns:
-    """Handle a few requests of an account at once, except probes. Requests with unknown credentials have turns together."""
+    """Handle a few requests of an account at once, except probes. Requests with unknown credentials have turns together.
+
+    Above the rate of ADDRESSES_PER_ACCOUNT addresses, each request of an account to the API first uses up its turn.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._counts = OwnCount()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle the request."""
@@ -28,8 +38,12 @@ class RequestTurns:
             await self._app(scope, receive, send)
             return
         state = app_state_of(HTTPConnection(scope))
-        turn = Turn(state.turns, _account(state, scope))
+        account = _account(state, scope)
+        turn = Turn(state.turns, account)
         await turn.take()
+        limit = ADDRESSES_PER_ACCOUNT * state.settings.automation_requests_per_minute_per_ip
+        if account and scope["path"].startswith("/api/") and self._counts.wait_seconds(account, limit, time.monotonic()):
+            await asyncio.sleep(TURN_SECONDS)
         TURN.set(turn)
 
         async def sent(message: Message) -> None:

@@ -131,3 +131,20 @@ def test_a_request_for_a_still_leaves_its_turn_to_others_until_it_is_drawn(patie
         while redis.llen("stills:requests") < 4:
             pass
         assert status(account) == 200
+
+
+def test_neither_addresses_nor_keys_multiply_the_rate_of_an_account(start: Callable[..., World]) -> None:
+    """Forty addresses took the time of 200 lists a second."""
+    world = start(trusted_proxies="127.0.0.1", automation_requests_per_minute_per_ip=2)
+    account = world.account()
+    callers = [account, account.new_key(), account.new_key()]
+    addresses = [f"192.0.2.{number}" for number in range(9)]
+
+    def seconds(number: int) -> float:
+        began = time.monotonic()
+        headers = {"X-Forwarded-For": addresses[number % len(addresses)]}
+        assert callers[number % len(callers)].get("/renders", headers=headers).status_code == 200
+        return time.monotonic() - began
+
+    took = [seconds(number) for number in range(4 * 2 + 6)]  # the first requests with each credential are not counted
+    assert min(took[-2:]) >= turns.TURN_SECONDS

@@ -218,32 +218,6 @@ async def test_an_account_whose_stills_hold_workers_has_no_more_drawn(
         assert (await request_still(asked, replace(SUBJECT, account_id="acc_b"), StillOptions())).picture
 
 
-async def test_a_frame_that_outlasts_its_caller_is_still_found_to_hold_its_worker(
-    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The scheduler forgot the still when its caller's time was over. A still that had waited for its turn could hold a worker for hours."""
-    monkeypatch.setattr(still_drawing, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", 1.0)
-    go_on, restarted = threading.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
-        monkeypatch.setattr(exchange, "WAIT_SECONDS", 0.5)
-
-        def restart(worker_id: str, *, is_blameless: bool = False) -> None:
-            loop.call_soon_threadsafe(restarted.set)
-            go_on.set()
-
-        for work in under_test.works:
-            work.before_still = lambda _: go_on.wait(HANG_SECONDS)
-        under_test.dependencies.executor.restart = restart  # type: ignore[method-assign]
-        with pytest.raises(Unavailable, match="No render worker answered in time"):
-            await request_still(asked, SUBJECT, StillOptions())
-        async with asyncio.timeout(HANG_SECONDS / 4):
-            await restarted.wait()
-        go_on.set()
-
-
 async def test_an_account_whose_stills_are_slow_leaves_workers_to_others(
     database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

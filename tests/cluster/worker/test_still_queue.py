@@ -75,6 +75,22 @@ def test_a_still_that_exhausts_the_memory_fails_instead_of_the_segment_beside_it
     thread.join()
 
 
+def test_a_still_whose_frame_outlasts_its_caller_stays_at_its_worker() -> None:
+    """It was reported as late, and its scheduler forgot it: no limit ended its frame, which held the worker for hours."""
+    work = Work()
+    thread = RenderThread(lambda: work, ProgressWriter(None))
+    with ThreadPoolExecutor() as pool:
+        still = pool.submit(thread.still, replace(STILL, seconds_max=2.0))
+        assert work.begun.wait(HANG_SECONDS)
+        with pytest.raises(TimeoutError):
+            still.result(4.0)
+        failure = Failure(FailureKind.document, "too much")
+        thread.fail_active(failure)
+        assert still.result(HANG_SECONDS) == DrawnStill(failure=failure, worker_ends=True)
+        work.go_on.set()
+    thread.join()
+
+
 def test_time_of_stills_does_not_count_against_a_segments_limit() -> None:
     now, work = 0.0, Work()
     thread = RenderThread(lambda: work, ProgressWriter(None), clock=lambda: now)
