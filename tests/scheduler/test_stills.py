@@ -235,14 +235,18 @@ async def test_an_account_whose_stills_are_slow_leaves_workers_to_others(
         for work in under_test.works:
             work.before_still = hold
         first = asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=0)))
-        assert await asyncio.to_thread(held.wait, HANG_SECONDS / 4)
-        await asyncio.sleep(2)  # ten times the limit, for a busy machine
-        slow = [asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(1, 9)]
-        for frame in range(4):
-            async with asyncio.timeout(HANG_SECONDS / 4):
-                other = replace(SUBJECT, account_id="acc_b")
-                assert (await request_still(asked, other, StillOptions(frame=frame))).picture
-        go_on.set()
+        try:
+            assert await asyncio.to_thread(held.wait, HANG_SECONDS / 4)
+            await asyncio.sleep(2)  # ten times the limit, for a busy machine
+            slow = [
+                asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(1, 9)
+            ]
+            for frame in range(4):
+                async with asyncio.timeout(HANG_SECONDS / 4):
+                    other = replace(SUBJECT, account_id="acc_b")
+                    assert (await request_still(asked, other, StillOptions(frame=frame))).picture
+        finally:
+            go_on.set()
         await asyncio.gather(first, *slow)
 
 
