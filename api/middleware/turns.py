@@ -42,7 +42,11 @@ class RequestTurns:
         turn = Turn(state.turns, account)
         await turn.take()
         limit = ADDRESSES_PER_ACCOUNT * state.settings.automation_requests_per_minute_per_ip
-        if account and scope["path"].startswith("/api/") and self._counts.wait_seconds(account, limit, time.monotonic()):
+        if (
+            account
+            and scope["path"].startswith("/api/")
+            and self._counts.wait_seconds(account, limit, time.monotonic())
+        ):
             await asyncio.sleep(TURN_SECONDS)
         TURN.set(turn)
 
