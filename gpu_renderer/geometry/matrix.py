@@ -143,8 +143,15 @@ def folded_columns(quad: Matrix3, to_unit: Matrix3) -> tuple[float, ...]:
 def on_subpixels(quad: Matrix3) -> Matrix3:
     """Return the quad with its corners on the subpixel grid.
 
-    `quad` maps the unit square to frame pixels.
+    `quad` maps the unit square to frame pixels. A quad whose corners are no finite numbers of subpixels stays as it is.
     """
+    try:
+        return _on_subpixels(quad)
+    except OverflowError:
+        return quad
+
+
+def _on_subpixels(quad: Matrix3) -> Matrix3:
     a, b, c, d, e, f, g, h, w = quad
     if g != 0.0 or h != 0.0:
         return _projected_on_subpixels(quad)

@@ -156,6 +156,9 @@ def test_corners_of_quads_lie_on_the_subpixel_grid() -> None:
     assert matrix.on_subpixels(behind) == behind
     lost = (float("nan"), *quad[1:])
     assert matrix.on_subpixels(lost) is lost
+    for far in (1e308, -1e308):  # finite, but not in subpixels
+        huge = (1.0, 0.0, far, 0.0, 1.0, -far, 0.0, 0.0, 1.0)
+        assert matrix.on_subpixels(huge) is huge
 
 
 @pytest.mark.parametrize("far", [(0.0, 0.0), (0.3, -0.2), (-0.25, 0.1)], ids=["turned", "tilted", "tilted back"])
