@@ -83,10 +83,12 @@ def test_rates_of_an_account(start: Callable[..., World]) -> None:
     caller = world.account()
     template = caller.template()
     rows = [{"inputs": {"photo": "https://media.example.com/photo.png"}}]
-    for create, rule in (
+    body = {"templateId": template, "rows": rows}
+    creations: list[tuple[Callable[[], Any], str]] = [
         (lambda: caller.render(template), "At most 1 renders a minute may be created."),
-        (lambda: caller.post("/batches", json={"templateId": template, "rows": rows}), "At most 1 batches a minute"),
-    ):
+        (lambda: caller.post("/batches", json=body), "At most 1 batches a minute"),
+    ]
+    for create, rule in creations:
         create()
         refused = create()
         assert refused.status_code == 429
