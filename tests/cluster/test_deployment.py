@@ -37,6 +37,42 @@ def test_ray_accepts_the_cluster(path: Path) -> None:
     validate_config(prepare_config(config))
 
 
+def ray_commands() -> dict[str, list[str]]:
+    """Return each command that starts a Ray node, without what surrounds it, and the chart's parameters in its form."""
+    found = {}
+    for path in [*CLOUDS, *CLUSTER.glob("systemd/*"), ROOT / "docs" / "operating" / "several-machines.md"]:
+        lines = path.read_text().replace("\\\n", " ").splitlines()
+        started = [line for line in lines if re.search(r"(ray start|cluster\.ray_start) --", line)]
+        found |= {f"{path.name} {number}": line.split() for number, line in enumerate(started)}
+    service = yaml.safe_load((CLUSTER / "compose.yaml").read_text())["services"]["ray"]
+    found["compose.yaml"] = service["entrypoint"] + service["command"]
+    chart = (CLUSTER / "helm" / "render-farm" / "templates" / "raycluster.yaml").read_text()
+    for number, block in enumerate(re.findall(r"rayStartParams:\n(.*?)\n +template:", chart, re.DOTALL)):
+        found[f"chart {number}"] = [f"--{name}={value}" for name, value in yaml.safe_load(block).items()]
+    return found
+
+
+def test_every_ray_node_starts_without_telemetry_and_with_a_small_object_store() -> None:
+    commands = ray_commands()
+    assert len(commands) == 3 * 2 + 2 + 2 + 1 + 2
+    for place, words in commands.items():
+        assert "--object-store-memory=100000000" in words, place  # frames never pass through it
+        if ".service" in place:
+            assert "RAY_USAGE_STATS_ENABLED=0" in (CLUSTER / "systemd" / place.split()[0]).read_text()
+        else:
+            assert {"--disable-usage-stats", "--disable-usage-stats=true"} & set(words), place
+
+
+def test_nodes_get_more_time_to_start_than_ray_gives_them() -> None:
+    # `ray up` looks for the words `ray start` among the commands of a head, and KubeRay writes its own.
+    plain = {place for place, words in ray_commands().items() if "cluster.ray_start" not in words}
+    assert plain == {f"{path.name} 0" for path in CLOUDS} | {"chart 0", "chart 1"}
+    image = (CLUSTER / "docker" / "Dockerfile").read_text()
+    units = [(CLUSTER / "systemd" / f"render-farm-{name}.service").read_text() for name in ("head", "node")]
+    for text in (image, *units):
+        assert "RAY_agent_register_timeout_ms=100000" in text
+
+
 @pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
 def test_the_word_that_ray_starts_a_container_with_becomes_a_shell(path: Path) -> None:
     from ray.autoscaler._private.docker import docker_start_cmds
@@ -259,7 +295,7 @@ def test_workers_and_the_api_of_a_ray_cluster_drop_root(path: Path) -> None:
     dropped = [one for one in commands if "-m api" in one or "--address=" in one]
     assert len(dropped) == 2
     for command in dropped:
-        words = re.search(r"setpriv (.*?) (?:python|ray) ", command)
+        words = re.search(r"setpriv (.*?) python ", command)
         assert words is not None, command
         assert {"--reuid=farm", "--regid=farm", "--no-new-privs", "--bounding-set=-all"} <= set(words[1].split())
 
@@ -270,7 +306,7 @@ def test_workers_and_the_api_of_a_ray_cluster_drop_root(path: Path) -> None:
 def test_the_words_that_drop_root_are_those_of_setpriv() -> None:
     path = CLOUDS[0]
     command = yaml.safe_load(path.read_text())["worker_start_ray_commands"][-1]
-    words = re.search(r"setpriv (.*?) ray ", command)
+    words = re.search(r"setpriv (.*?) python ", command)
     assert words is not None
     plain = [word for word in words[1].split() if not word.startswith(("--reuid", "--regid", "--init-groups"))]
     done = subprocess.run(["setpriv", *plain, "grep", "NoNewPrivs", "/proc/self/status"], capture_output=True, text=True, check=False)  # fmt: skip
