@@ -148,7 +148,9 @@ def _document(app: FastAPI, accepted_formats: Sequence[str]) -> dict[str, Any]:
     _rename_pages(made)
     _hoist_output(made["components"]["schemas"], accepted_formats)
     _drop_titles(made["components"]["schemas"])
-    made["webhooks"] = {"renderFinished": {"post": _webhook()}}
+    for route in ("renders", "batches"):  # a callback, because generators take a webhook for an operation of the farm
+        callback = {"{$request.body#/callbackUrl}": {"post": _webhook()}}
+        made["paths"][f"/api/v1/{route}"]["post"]["callbacks"] = {"renderFinished": callback}
     for route, operations in made["paths"].items():
         for operation in operations.values():
             _add_examples(route, operation)
@@ -222,7 +224,7 @@ def _webhook() -> dict[str, Any]:
     }  # fmt: skip
     headers = {"X-Service-Event": "render.finished", "X-Service-Job-Id": FINISHED["jobId"]}
     return {
-        "operationId": "renderFinished", "summary": "Render finished", "tags": ["renders"], "security": [],
+        "summary": "Render finished", "security": [],
         "description": "Sent once to a render's `callbackUrl` when it has completed, failed or been cancelled. It is not signed: "
         "confirm the job before acting on it. Up to three attempts; a 4xx answer is not tried again.",
         "parameters": [
