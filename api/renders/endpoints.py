@@ -21,11 +21,13 @@ from farm_core.jobs.status import JobStatus
 
 router = public_router("/renders", "renders")
 _READ, _WRITE = Scope.renders_read, Scope.renders_write
+_FILE = {"type": "string", "format": "binary", "contentMediaType": "video/mp4"}
 _REDIRECT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The MP4, for clients that follow the redirect.", "content": {"video/mp4": {"schema": _FILE}}},
     302: {
         "description": "Where the MP4 is.",
         "headers": {"Location": {"description": "The MP4's address.", "schema": {"type": "string"}}},
-    }
+    },
 }
 
 # The services check the key, to name its fault with all others.

@@ -56,7 +56,7 @@ _DOCUMENT: dict[str, Any] = {
         "scene": {
             "type": "object",
             "required": ["nodes"],
-            "properties": {"nodes": {"type": "array"}},  # what is no record is skipped
+            "properties": {"nodes": {"type": "array", "items": {}}},  # what is no record is skipped
         }
     },
 }
