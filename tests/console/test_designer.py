@@ -104,6 +104,25 @@ def test_a_refused_render_leads_to_the_first_input_that_needs_a_change(designer:
     expect(page.locator("#in-size")).to_have_value("many")
 
 
+def test_the_notice_of_a_refused_render_goes_when_its_inputs_are_right(
+    designer: Person, window: Window, tmp_path: Path
+) -> None:
+    (tmp_path / "photo.png").write_bytes(picture())
+    page = playground(designer, window)
+    page.fill("#in-size", "many")
+    page.click("button:has-text('Render')")
+    notice = page.get_by_text("Nothing was rendered.")
+    expect(notice).to_be_visible()
+    expect(page.locator("[data-field=size] [data-reset]")).to_be_visible()  # the page's scripts have run
+    page.set_input_files("[data-upload=in-photo]", tmp_path / "photo.png")
+    expect(page.locator("#fault-photo")).to_be_hidden()
+    expect(page.locator("#fault-size")).to_be_visible()
+    expect(notice).to_be_visible()
+    page.fill("#in-size", "12")
+    expect(page.locator("#fault-size")).to_be_hidden()
+    expect(notice).to_be_hidden()
+
+
 def test_a_lost_session_leads_back_to_what_was_entered(designer: Person, window: Window, tmp_path: Path) -> None:
     (tmp_path / "photo.png").write_bytes(picture())
     page = playground(designer, window)

@@ -165,7 +165,7 @@ def test_the_end_of_a_render_keeps_the_selection_and_does_not_reload_the_page(me
     page = show(member, window, f"renders/{job}", job)
     page.click("text=How it was rendered")
     page.evaluate(
-        "getSelection().selectAllChildren(document.querySelector('#live .over strong')); window.stayed = true"
+        "getSelection().selectAllChildren(document.querySelector('#live .under strong')); window.stayed = true"
     )
     selected = page.evaluate("getSelection().toString()")
     with page.expect_response(lambda answer: asks(answer.request)):

@@ -65,6 +65,7 @@ async function check() {
     const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
     showFault(value(holder), refused.get(id) || (missing ? "" : found.faults[id]));
   }
+  if (!form.querySelector("[aria-invalid]")) form.querySelector("[data-refusal]")?.remove();
   for (const pre of all("[data-code]")) if (found.code[pre.dataset.code]) pre.textContent = found.code[pre.dataset.code];
 }
 const checkSoon = () => { clearTimeout(checking); checking = setTimeout(() => { remember(); check(); }, CHECK_MS); };

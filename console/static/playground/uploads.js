@@ -1,17 +1,22 @@
 // Uploads of the playground. Only the newest file of each input is used.
-import { takeChosen, takeDrops } from "../files.js";
+import { takeDrops } from "../files.js";
 import { clear, offerAgain, upload } from "../requests.js";
 import { form } from "./form.js";
 
 const running = new Map(); // newest upload by input: its request, and a promise of its end
-const places = [...form.querySelectorAll("[data-field]:has([data-upload])")];
+const places = () => [...form.querySelectorAll("[data-field]:has([data-upload])")];
 let accept = null, refuse = null, waiting = null; // button of a render that waits for uploads
 
 // Call `taken(holder, upload)` or `refused(holder, reason)` when an upload ends, unless a newer value has replaced it.
 export function onUpload(taken, refused) {
   accept = taken;
   refuse = refused;
-  for (const place of places) takeChosen(place.querySelector("[data-upload]"), ([file]) => begin(place, file));
+  form.addEventListener("change", ({ target }) => { // of the form, because a refused render replaces its inputs
+    if (!("upload" in target.dataset)) return;
+    const [file] = target.files;
+    target.value = ""; // allow choosing the same file again
+    if (file) begin(target.closest("[data-field]"), file);
+  });
 }
 const labelOf = (holder) => holder.querySelector("[data-upload-label] span");
 const placeOf = (holder) => holder.querySelector("[data-uploading]");
@@ -52,7 +57,7 @@ async function finish(holder, file, request) {
 }
 // Drop targets: each file input, or the whole page if the template has only one file input.
 takeDrops(
-  (element) => places.find((place) => place.contains(element)) || (places.length === 1 ? places[0] : null),
+  (element) => places().find((place) => place.contains(element)) || (places().length === 1 ? places()[0] : null),
   (place, files) => begin(place, files[0]),
 );
 
