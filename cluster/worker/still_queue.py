@@ -139,9 +139,8 @@ class StillQueue:
         except TimeoutError:
             if frame.picture.cancel():
                 raise StillFailed(Failure(FailureKind.stall, TOO_LATE)) from None
-            return (
-                frame.picture.result()
-            )  # it is being drawn: the scheduler watches it until it ends, though its caller has left
+            # It is being drawn: the scheduler watches it until it ends, though its caller has left.
+            return frame.picture.result()
 
     def _next(self, *, beside_segments: bool) -> _Frame | None:
         now = self._clock()
