@@ -39,7 +39,7 @@ def test_ray_accepts_the_cluster(path: Path) -> None:
 
 def ray_commands() -> dict[str, list[str]]:
     """Return each command that starts a Ray node, without what surrounds it, and the chart's parameters in its form."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for path in [*CLOUDS, *CLUSTER.glob("systemd/*"), ROOT / "docs" / "operating" / "several-machines.md"]:
         lines = path.read_text().replace("\\\n", " ").splitlines()
         started = [line for line in lines if re.search(r"(ray start|cluster\.ray_start) --", line)]
