@@ -158,10 +158,10 @@ def main(words: list[str]) -> None:
         write_ray_address(node.gcs_address, str(arguments.folder))
     except Exception as error:  # Ray raises errors of any type
         _fail(str(error) or type(error).__name__, arguments.folder)
-    print("ray is ready", flush=True)  # noqa: T201 - the log of this process
     with contextlib.suppress(Exception):  # the scheduler's join has the same effect later
         begin_worker(node)
     _listen_to_signals()  # a driver replaces the handlers
+    print("ray is ready", flush=True)  # noqa: T201 - the log of this process
     while True:
         signal.pause()
 
