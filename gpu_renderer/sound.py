@@ -43,7 +43,7 @@ ResolveMedia = Callable[[str], Path | None]
 class JobSound:
     """Mix for frames [first, end) of a composition. Scratch files go to `folder`, which the caller deletes.
 
-    Sound that cannot be mixed is omitted with a warning and never fails the video (format/audio.md 2.6). `pause` is called
+    Sound that cannot be mixed is omitted with a warning and never fails the video (audio.md 2.6). `pause` is called
     between short steps: an hour of many voices takes hours.
     """
 

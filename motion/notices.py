@@ -69,7 +69,7 @@ def of_lines(lines: Iterable[str]) -> tuple[Notice, ...]:
 
 
 def of_document(document: Document) -> tuple[Notice, ...]:
-    """Return the notices that are known without drawing: the sound of its layers (docs/format/audio.md 1 and 2.2)."""
+    """Return the notices that are known without drawing: the sound of its layers (audio.md 1 and 2.2)."""
     names = [node.name for node in nodes(document).values() if node.visible and _has_sound(node)]
     if not names:
         return ()

@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {path.name: path for path in (ROOT / "docs" / "format").glob("*.md")}
 FOLDERS = ("motion", "gpu_renderer", "shaders", "native", "tests")
-CITATION = re.compile(rf"\b({'|'.join(map(re.escape, PAGES))}),? (\d+(?:\.\d+)*)(?: (?:and|to) (\d+(?:\.\d+)*))?")
+PAGE = f"({'|'.join(map(re.escape, PAGES))})"
+CITATION = re.compile(rf"\b{PAGE},?\s+(?:(?://|#|\*)\s+)?(\d+(?:\.\d+)*)(?: (?:and|to) (\d+(?:\.\d+)*))?")
+"""A page and a section, also where a line of a comment ends between them."""
 ROOMS = (
     "api", "benchmarks", "clients", "cluster", "console", "docs", "examples", "farm_core", "gpu_renderer", "motion", "native", "scheduler", "shaders", "tests",
 )  # fmt: skip
@@ -24,18 +26,29 @@ def sections(page: str) -> set[str]:
     return set(HEADING.findall(PAGES[page].read_text()))
 
 
+def sources() -> list[Path]:
+    suffixes = {".py", ".c", ".h", ".glsl", ".frag", ".vert", ".toml"}
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes]
+
+
 def citations() -> list[tuple[str, str, str]]:
     """Return source file, page and section of every citation."""
-    found = []
-    for path in (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))):
-        if path.suffix in {".py", ".c", ".h", ".glsl", ".frag", ".vert"}:
-            for page, first, last in CITATION.findall(path.read_text()):
-                found += [(str(path.relative_to(ROOT)), page, section) for section in (first, last) if section]
-    return found
+    return [
+        (str(path.relative_to(ROOT)), page, section)
+        for path in sources()
+        for page, *cited in CITATION.findall(path.read_text())
+        for section in cited
+        if section
+    ]
 
 
 def test_code_cites_the_format() -> None:
     assert len(citations()) > 300
+
+
+def test_citations_name_the_page_alone() -> None:
+    folder = re.compile(rf"\bformat/{PAGE}")
+    assert [str(path.relative_to(ROOT)) for path in sources() if folder.search(path.read_text())] == []
 
 
 @pytest.mark.parametrize("page", sorted(PAGES))

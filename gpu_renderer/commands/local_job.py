@@ -50,7 +50,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
         "png-alpha": Preset("a sequence of PNGs without the background", format="png-sequence", is_transparent=True),
     }
 )
-"""Presets of the editor's render queue (format/audio.md 5), by name."""
+"""Presets of the editor's render queue (audio.md 5), by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Contents:
     def source_rect(self, source: TextSource, extents: bool) -> SourceRect | None:
         """Return the rectangle of a text's painted pixels, or with `extents` of its font box, px from the centre of the layer box.
 
-        Used by expressions (format/animation.md 4.5, sourceRectAtTime). None for a text that paints nothing.
+        Used by expressions (animation.md 4.5, sourceRectAtTime). None for a text that paints nothing.
         """
         if extents:
             width, height = self.box(source)

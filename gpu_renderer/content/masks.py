@@ -1,4 +1,4 @@
-"""Mask paths of a layer as they are drawn (format/compositing.md 5)."""
+"""Mask paths of a layer as they are drawn (compositing.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A layer's content as pixels, before it is placed, and its raster scale (format/layers.md 5, compositing.md 2.6)."""
+"""A layer's content as pixels, before it is placed, and its raster scale (layers.md 5, compositing.md 2.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compile a snapshot to a render graph: order, routes and placements (format/compositing.md 2). No GPU is needed.
+"""Compile a snapshot to a render graph: order, routes and placements (compositing.md 2). No GPU is needed.
 
 `_ListCompiler.steps` compiles a paint list, layer by layer in drawing order. Three methods make the steps of a layer:
 `_placed_steps` for its place in space, `_steps_with_ghosts` for its ghosts, and `_steps_of_source` for the kind of its source.

@@ -107,7 +107,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """A gradient across a shape's box, interpolated in encoded sRGB with straight alpha (format/layers.md 6).
+    """A gradient across a shape's box, interpolated in encoded sRGB with straight alpha (layers.md 6).
 
     `place` of a linear gradient: horizontal and vertical change of the offset on the unit square, and the offset at its
     corner. `place` of a radial gradient: centre on the unit square, and horizontal and vertical change of the offset.

@@ -1,6 +1,6 @@
 """Effects and layer styles: the registry of every effect, the colour stage, the GPU route and the raster route.
 
-A compositor calls these functions for one layer, in this order (format/effects.md 3.2 and 4):
+A compositor calls these functions for one layer, in this order (effects.md 3.2 and 4):
 
 * `color_stage(layer.effects)`: matrix and table effects, for the shader that draws an unbaked layer's content.
 * `needs_baking(layer)`, `baking(...)`, `bake(...)`: the raster route, before the transform.

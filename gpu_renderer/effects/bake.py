@@ -1,4 +1,4 @@
-"""Baking: run the mask, fill opacity and raster effects of a layer over its canvas, in order (format/effects.md 4).
+"""Baking: run the mask, fill opacity and raster effects of a layer over its canvas, in order (effects.md 4).
 
     if needs_baking(layer):
         plan = baking(layer, output_scale, width, height)

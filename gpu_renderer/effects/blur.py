@@ -1,4 +1,4 @@
-"""Blurs and sharpening (format/effects.md 8.1)."""
+"""Blurs and sharpening (effects.md 8.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A layer's own canvas: 8-bit sRGB, premultiplied, in the layer's untransformed space (format/effects.md 4).
+"""A layer's own canvas: 8-bit sRGB, premultiplied, in the layer's untransformed space (effects.md 4).
 
 Passes are shaders that read straight bytes and store bytes (shaders/include/canvas.glsl). Like the reference, they
 round to 8 bits between every two effects.

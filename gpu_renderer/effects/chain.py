@@ -1,6 +1,6 @@
 """GPU route: the passes of an `EffectStack` over a layer's buffer in screen space.
 
-For one layer (format/effects.md 3.2): draw the content through the colour stage into a linear premultiplied half-float
+For one layer (effects.md 3.2): draw the content through the colour stage into a linear premultiplied half-float
 target whose region includes the stack's `spread_px`, pass that target to `chain` or `buffer_chain`, and composite the result.
 """
 

@@ -1,4 +1,4 @@
-"""Outline of a layer's alpha by marching squares, and pieces of it by arc length (format/effects.md 8.6, vegas)."""
+"""Outline of a layer's alpha by marching squares, and pieces of it by arc length (effects.md 8.6, vegas)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strokes and text drawn over a layer's canvas (format/effects.md 8.6)."""
+"""Strokes and text drawn over a layer's canvas (effects.md 8.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Glow passes: a glow or shadow of one colour behind a picture, from its blurred silhouette (format/effects.md 8.2)."""
+"""Glow passes: a glow or shadow of one colour behind a picture, from its blurred silhouette (effects.md 8.2)."""
 
 from __future__ import annotations
 

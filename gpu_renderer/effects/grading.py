@@ -1,4 +1,4 @@
-"""Colour effects that consist of one affine matrix each, or of one table per channel (format/effects.md 8.3 and 8.4).
+"""Colour effects that consist of one affine matrix each, or of one table per channel (effects.md 8.3 and 8.4).
 
 On a baked layer eight of the matrices are the browser's CSS filter functions, whose weights differ slightly.
 """

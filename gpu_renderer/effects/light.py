@@ -1,4 +1,4 @@
-"""Shadows, glows, outlines, interior layer styles, lights (format/effects.md 8.2 and 8.6).
+"""Shadows, glows, outlines, interior layer styles, lights (effects.md 8.2 and 8.6).
 
 Interior styles use the silhouette, which fill opacity does not fade.
 """

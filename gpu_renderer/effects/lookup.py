@@ -1,4 +1,4 @@
-"""The colour table that `apply-color-lut` stores, and the effect (format/effects.md 8.5)."""
+"""The colour table that `apply-color-lut` stores, and the effect (effects.md 8.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hashes, noise, and effects made of them (format/effects.md 6, 8.6 to 8.9).
+"""Hashes, noise, and effects made of them (effects.md 6, 8.6 to 8.9).
 
 Most hashes run in shaders (shaders/include/hash.glsl), with keys computed here. Lattices that need doubles are hashed
 here and interpolated by shaders (shaders/include/sine_noise.glsl).

@@ -1,4 +1,4 @@
-"""One parameter of an effect (format/effects.md 1.2 and 7)."""
+"""One parameter of an effect (effects.md 1.2 and 7)."""
 
 from __future__ import annotations
 

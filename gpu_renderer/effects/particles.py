@@ -1,4 +1,4 @@
-"""Effects of particles, pieces and brush strokes (format/effects.md 8.6).
+"""Effects of particles, pieces and brush strokes (effects.md 8.6).
 
 Most draw marks: small soft shapes over the canvas, each an instance with a row of numbers. A later mark covers earlier ones.
 Marks mix as half floats in a target of their own. The canvas becomes bytes once all are drawn.

@@ -1,4 +1,4 @@
-"""The raster route: which layers are baked, and at which scale (format/effects.md 2 and 4)."""
+"""The raster route: which layers are baked, and at which scale (effects.md 2 and 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing with paths and text onto a layer of the canvas's size (format/effects.md 4.3)."""
+"""Drawing with paths and text onto a layer of the canvas's size (effects.md 4.3)."""
 
 from __future__ import annotations
 

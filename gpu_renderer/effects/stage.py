@@ -1,4 +1,4 @@
-"""Colour stage: a layer's affine colour effects as one matrix, its tables as one table (format/effects.md 3.2 to 3.4)."""
+"""Colour stage: a layer's affine colour effects as one matrix, its tables as one table (effects.md 3.2 to 3.4)."""
 
 from __future__ import annotations
 

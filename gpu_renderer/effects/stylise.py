@@ -1,4 +1,4 @@
-"""Stylised pictures and ramps (format/effects.md 8.9 and 8.6)."""
+"""Stylised pictures and ramps (effects.md 8.9 and 8.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours of a canvas by palettes, and by tables made from the picture's own tones (format/effects.md 8.5)."""
+"""Colours of a canvas by palettes, and by tables made from the picture's own tones (effects.md 8.5)."""
 
 from __future__ import annotations
 

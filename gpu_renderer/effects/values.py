@@ -1,4 +1,4 @@
-"""Declaration of an effect, and the values of its parameters at one time (format/effects.md 1.1 and 1.2)."""
+"""Declaration of an effect, and the values of its parameters at one time (effects.md 1.1 and 1.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distortions (format/effects.md 8.8)."""
+"""Distortions (effects.md 8.8)."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _offsets(values: EffectValues) -> Points:
 
 
 def _from_unit(corners: Points) -> Points:
-    """Return the projective map from the unit square to TL, TR, BR, BL (format/layers.md 3.4): shape (3, 3), for column vectors."""
+    """Return the projective map from the unit square to TL, TR, BR, BL (layers.md 3.4): shape (3, 3), for column vectors."""
     p0, p1, p2, p3 = corners
     d1, d2, d3 = p1 - p2, p3 - p2, p0 - p1 + p2 - p3
     den = d1[0] * d2[1] - d2[0] * d1[1]

@@ -1,4 +1,4 @@
-"""Mattes, and effects over windows of a canvas: extremes and means along an axis, medians (format/effects.md 8.7, 8.10)."""
+"""Mattes, and effects over windows of a canvas: extremes and means along an axis, medians (effects.md 8.7, 8.10)."""
 
 from __future__ import annotations
 

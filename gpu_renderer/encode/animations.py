@@ -28,7 +28,7 @@ ALPHA_THRESHOLD: Final = 128
 _PALETTE: Final = "stats_mode=full:max_colors=256:reserve_transparent=1"
 """One palette for the whole clip.
 
-The editor's palette counts only changing pixels, and it uses ordered dithering (format/audio.md 5), which makes flat areas
+The editor's palette counts only changing pixels, and it uses ordered dithering (audio.md 5), which makes flat areas
 uneven.
 """
 _DITHER: Final = f"dither=sierra2_4a:diff_mode=rectangle:alpha_threshold={ALPHA_THRESHOLD}"

@@ -131,7 +131,7 @@ def pictures_of(segments: Sequence[Path]) -> Iterator[bytes]:
 def _archive(segments: Sequence[Path], output: Path, plan: FilePlan, sound: Iterable[Samples] | None) -> None:
     """Write `frame_0000.png` and so on, numbered from 0 with at least four digits.
 
-    The archive has no compression and no timestamps (format/audio.md 5).
+    The archive has no compression and no timestamps (audio.md 5).
     """
     ending = "jpg" if plan.format.picture == "jpeg" else "png"
     with zipfile.ZipFile(output, "w", zipfile.ZIP_STORED) as archive:

@@ -86,13 +86,13 @@ class SoundTrack:
 
 
 def pcm16(samples: Samples) -> npt.NDArray[np.int16]:
-    """Return 16-bit samples: clamped, scaled by 32768 below 0 and by 32767 above, truncated (format/audio.md 2.6)."""
+    """Return 16-bit samples: clamped, scaled by 32768 below 0 and by 32767 above, truncated (audio.md 2.6)."""
     clamped = np.clip(samples.astype(np.float64), -1.0, 1.0)
     return np.trunc(np.where(clamped < 0, clamped * 32768.0, clamped * 32767.0)).astype(np.int16)
 
 
 def write_wav(path: Path, blocks: Iterable[Samples]) -> None:
-    """Write a WAV file: 16-bit PCM, stereo, 48 kHz, with a header of 44 bytes (format/audio.md 2.6)."""
+    """Write a WAV file: 16-bit PCM, stereo, 48 kHz, with a header of 44 bytes (audio.md 2.6)."""
     with wave.open(str(path), "wb") as file:
         file.setparams((CHANNELS, 2, RATE, 0, "NONE", ""))
         for block in blocks:

@@ -25,7 +25,7 @@ class Parity:
 
 @dataclass(frozen=True, slots=True)
 class SoundParity:
-    """Quirks of the reference's sound that can be reproduced (format/audio.md 7). The default reproduces none of them: nobody
+    """Quirks of the reference's sound that can be reproduced (audio.md 7). The default reproduces none of them: nobody
     hears the reference's sound beside ours, and a person expects the sound of what is shown.
 
     Never reproduced: Q4 and Q7 (sound follows the picture's stretches and remaps), Q5 and Q6 (backwards from the right end).

@@ -3,7 +3,7 @@
 Everything here is resolved and immutable: times are sampled, parents multiplied, defaults filled, path operators
 applied. Everything in a snapshot affects the picture, so frames with equal snapshots are equal pictures. Units:
 composition pixels, degrees (positive = clockwise on screen), seconds; x right, y down, z away. Colours stay CSS strings
-in encoded sRGB, because the two drawing routes parse them differently (format/layers.md 5.2).
+in encoded sRGB, because the two drawing routes parse them differently (layers.md 5.2).
 """
 
 from motion.snapshot.frame import (

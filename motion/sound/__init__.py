@@ -1,1 +1,1 @@
-"""The sound of a composition, pure: document -> voices -> samples. Files are decoded elsewhere (docs/format/audio.md)."""
+"""The sound of a composition, pure: document -> voices -> samples. Files are decoded elsewhere (audio.md)."""

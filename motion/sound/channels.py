@@ -1,4 +1,4 @@
-"""Any number of channels as one or two (format/audio.md 2.6)."""
+"""Any number of channels as one or two (audio.md 2.6)."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ import numpy as np
 from motion.arrays import Doubles
 
 POINT_SECONDS: Final = 0.02
-"""Distance of control points (format/audio.md 2.5)."""
+"""Distance of control points (audio.md 2.5)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The effect chain of an audio layer, as stored (format/audio.md 3.1)."""
+"""The effect chain of an audio layer, as stored (audio.md 3.1)."""
 
 from __future__ import annotations
 

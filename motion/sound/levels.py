@@ -1,4 +1,4 @@
-"""Levels: percent, decibels and gain (format/audio.md 2.5)."""
+"""Levels: percent, decibels and gain (audio.md 2.5)."""
 
 from __future__ import annotations
 

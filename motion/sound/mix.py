@@ -1,6 +1,6 @@
 """Voices and decoded files to samples, block by block: a plain sum, in memory that does not grow with the length.
 
-Order within a voice: file, reversal, speed, effects in list order, level, sum (format/audio.md 2.5 and 2.6).
+Order within a voice: file, reversal, speed, effects in list order, level, sum (audio.md 2.5 and 2.6).
 """
 
 from __future__ import annotations

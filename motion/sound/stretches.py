@@ -9,7 +9,7 @@ from typing import Final
 from motion.model.layer_time import Bar
 
 SLOWEST: Final = 0.02
-"""Slower pieces are silent (format/audio.md 2.4)."""
+"""Slower pieces are silent (audio.md 2.4)."""
 RATE_MAX: Final = 16.0
 _SAME_SECONDS: Final = 1e-6
 _STEP_SLACK: Final = 1e-9

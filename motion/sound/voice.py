@@ -1,4 +1,4 @@
-"""A voice: one contiguous stretch of one file, at one speed (format/audio.md 2.1)."""
+"""A voice: one contiguous stretch of one file, at one speed (audio.md 2.1)."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class _Collector:
                 yield voice
 
     def _audio(self, node: Node, place: _Place, source: str) -> Iterator[Voice]:
-        """Yield an audio layer's voices. Only its bar moves it: stretch and remap do not apply (format/audio.md 2.3)."""
+        """Yield an audio layer's voices. Only its bar moves it: stretch and remap do not apply (audio.md 2.3)."""
         component = node.component("Audio")
         first, end = _window(component, place)
         change = place.in_bar
@@ -298,7 +298,7 @@ def _source(node: Node, layer: Layer, *, needs_asset_id: bool) -> str:
 
 
 def _level(node: Node) -> float:
-    """Return the static level in dB (format/audio.md 1.1 and 1.2)."""
+    """Return the static level in dB (audio.md 1.1 and 1.2)."""
     if node.kind == "audio":
         component = node.component("Audio")
         db, percent = finite(component.get(LEVEL)), finite(component.get("__level"))

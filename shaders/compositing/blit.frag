@@ -1,4 +1,4 @@
-// The last pass: straight colour, display transform, premultiplied again over black (format/compositing.md 1.6).
+// The last pass: straight colour, display transform, premultiplied again over black (compositing.md 1.6).
 //
 // DISPLAY  0 srgb, 1 aces, 2 pq, 3 hlg. ACES: the working space is ACEScg.
 // OPAQUE: the scene's alpha is 1, except for rounding.

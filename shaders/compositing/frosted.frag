@@ -1,4 +1,4 @@
-// Draws the blurred backdrop through a layer's alpha (format/compositing.md 8.1).
+// Draws the blurred backdrop through a layer's alpha (compositing.md 8.1).
 // u_layer: linear premultiplied. u_backdrop: linear premultiplied; its coordinates are frame pixels times
 // u_backdrop_scale.
 #include "frame.glsl"

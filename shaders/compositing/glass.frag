@@ -1,4 +1,4 @@
-// Draws a layer as a pane of glass: the backdrop refracted, tinted and lit at the rims (format/compositing.md 8.2).
+// Draws a layer as a pane of glass: the backdrop refracted, tinted and lit at the rims (compositing.md 8.2).
 // u_layer: linear premultiplied; only its alpha is used, quantised to 8 bits. u_backdrop: linear premultiplied;
 // its coordinates are frame pixels times u_backdrop_scale. out: linear premultiplied, source-over.
 #include "frame.glsl"

@@ -1,4 +1,4 @@
-// Draws a layer's content on a quad in the frame (format/compositing.md 1.4, 2.5, 9).
+// Draws a layer's content on a quad in the frame (compositing.md 1.4, 2.5, 9).
 //
 // CONTENT   0 texture (sRGB-encoded, premultiplied, 8 bit), 1 rectangle, 2 ellipse (both analytic),
 //           3 target (linear, premultiplied, in frame pixels), 4 texture of linear premultiplied texels on the quad,

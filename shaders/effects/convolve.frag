@@ -1,6 +1,6 @@
 // One axis of a separable blur. in: u_source, premultiplied, any space; u_weights, the kernel at 0, 1 ... MARGIN px, at most 32;
 // u_far: distance in px and weight of FAR taps beyond these. All taps apply on both sides. out: premultiplied, each
-// tap's colour limited to its alpha (format/compositing.md 7.1).
+// tap's colour limited to its alpha (compositing.md 7.1).
 // ALPHA: out is only the alpha, in every channel.
 // Beyond the source its edge repeats. With CLEAR_OUTSIDE all is transparent there. Nearest taps in straight-line code
 // are several times faster than a loop of bilinear taps on software rasterisers, and as fast on hardware. The sampler

@@ -1,4 +1,4 @@
-// The blend functions B(b, s) of format/compositing.md 3.2 in linear light; b backdrop, s source. MODE selects one; 0 is normal.
+// The blend functions B(b, s) of compositing.md 3.2 in linear light; b backdrop, s source. MODE selects one; 0 is normal.
 // The backdrop is stored multiplied by its alpha a, and so is the result: a B(b / a, s). The source is straight.
 
 float lum(vec3 c) {

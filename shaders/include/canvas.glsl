@@ -1,4 +1,4 @@
-// Raster route of effects (format/effects.md 4): kernels over a layer's own canvas, before its transform.
+// Raster route of effects (effects.md 4): kernels over a layer's own canvas, before its transform.
 // in:  u_source, 8-bit sRGB-encoded premultiplied, row 0 on top, size u_canvas_size px. Kernels read straight bytes.
 // out: f_color, encoded premultiplied; the target rounds it to 8 bits.
 // Positions are canvas px, pixel centres at +0.5. Parameters in px arrive in canvas px.

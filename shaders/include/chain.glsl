@@ -1,4 +1,4 @@
-// GPU route of effects (format/effects.md 3): passes over a layer's buffer in screen space.
+// GPU route of effects (effects.md 3): passes over a layer's buffer in screen space.
 // in: u_source, linear premultiplied. With IN_PLACE it is the target itself, for passes that read no other pixel. With
 // JOINED it is the previous pass's f_color (shaders/joining.py). u_box: the layer's bounding rectangle, frame px.
 // u_layer_size: its own size, px.

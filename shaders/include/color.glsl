@@ -1,4 +1,4 @@
-// Colour: sRGB transfer (format/compositing.md 1.2) and premultiplication. Linear light, Rec.709 primaries.
+// Colour: sRGB transfer (compositing.md 1.2) and premultiplication. Linear light, Rec.709 primaries.
 
 // Both curves as polynomials, of the colour or of its fourth root. `pow` alone costs software
 // rasterisers twice as much as a whole pass.

@@ -1,4 +1,4 @@
-// Colour stage of a layer: affine rows, then a 256-entry table (format/effects.md 3.3, 3.4). Straight, linear light.
+// Colour stage of a layer: affine rows, then a 256-entry table (effects.md 3.3, 3.4). Straight, linear light.
 // MATRIX, TABLES: parts that the layer has.
 #include "color.glsl"
 

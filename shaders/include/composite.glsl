@@ -1,4 +1,4 @@
-// Canvas composite operations on encoded premultiplied colours (format/effects.md 4.3).
+// Canvas composite operations on encoded premultiplied colours (effects.md 4.3).
 
 vec4 composited(vec4 under, vec4 over, int operation) {
     if (operation == 1) return min(under + over, 1.0);

@@ -1,5 +1,5 @@
 // Cubic filter of Mitchell and Netravali (B = C = 1/3), with which a browser enlarges and rotates pictures on the
-// canvas of an image layer, whose smoothing quality is high (format/effects.md 8.6).
+// canvas of an image layer, whose smoothing quality is high (effects.md 8.6).
 
 uniform bool u_is_image;  // the canvas is that of an image
 

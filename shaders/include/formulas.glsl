@@ -1,4 +1,4 @@
-// Small functions that effects share (format/effects.md 6).
+// Small functions that effects share (effects.md 6).
 
 const float PI = 3.14159265358979;
 

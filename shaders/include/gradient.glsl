@@ -1,4 +1,4 @@
-// Gradient across a unit square (format/layers.md 6), with STOPS stops. GRADIENT: 1 linear, 2 radial. Uses color.glsl:
+// Gradient across a unit square (layers.md 6), with STOPS stops. GRADIENT: 1 linear, 2 radial. Uses color.glsl:
 // the colours that are interpolated are encoded sRGB and straight.
 
 uniform vec4 u_place;  // linear: gain across, gain down, offset in the corner; radial: centre, gain across and down

@@ -1,4 +1,4 @@
-// Integer hashes of the raster kernels (format/effects.md 6), exact in 32-bit whole numbers.
+// Integer hashes of the raster kernels (effects.md 6), exact in 32-bit whole numbers.
 // The reference adds and multiplies in doubles and then wraps. The rounding of those doubles is reproduced here.
 // Whole a and b stay below 2^22. A key (see effects/noise.py) is (its low 32 bits, the exponent of its last place).
 

@@ -1,4 +1,4 @@
-// Hue, saturation, lightness, each 0..1 (format/effects.md 6).
+// Hue, saturation, lightness, each 0..1 (effects.md 6).
 
 vec3 rgb_to_hsl(vec3 c) {
     float high = max(c.r, max(c.g, c.b)), low = min(c.r, min(c.g, c.b)), d = high - low, l = 0.5 * (high + low);

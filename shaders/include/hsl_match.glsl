@@ -1,4 +1,4 @@
-// Match of two colours, 0..1, within tolerances of hue, saturation and lightness (format/effects.md 8.5).
+// Match of two colours, 0..1, within tolerances of hue, saturation and lightness (effects.md 8.5).
 #include "hsl.glsl"
 
 uniform float u_hue_tolerance, u_sat_tolerance, u_light_tolerance, u_softness;  // percent

@@ -1,4 +1,4 @@
-// Shading of a plane by up to eight lights (format/three-d.md 6.2). Linear straight colours; positions in world px.
+// Shading of a plane by up to eight lights (three-d.md 6.2). Linear straight colours; positions in world px.
 // LIT       length of the arrays
 // LIGHTS    LIGHT(index, kind, falloff) for each light: software rasterisers run all branches, so others are left out
 // SPECULAR  the material reflects lights

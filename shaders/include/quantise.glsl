@@ -1,4 +1,4 @@
-// Quantises all pixels below a blended layer to 8 linear bits (format/compositing.md 1.3).
+// Quantises all pixels below a blended layer to 8 linear bits (compositing.md 1.3).
 // The result is rounded to the bits of a half float, so that it is the same whether it is stored in a target or not.
 
 vec4 levels(vec4 channels) {

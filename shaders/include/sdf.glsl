@@ -1,4 +1,4 @@
-// Analytic shapes with the reference's edge ramp (format/layers.md 5.2). Uses CONTENT, u_size, u_radius; with CELLS u_limit.
+// Analytic shapes with the reference's edge ramp (layers.md 5.2). Uses CONTENT, u_size, u_radius; with CELLS u_limit.
 
 #if CONTENT == 1
 float distance_px(vec2 unit) {

@@ -1,4 +1,4 @@
-// Value noise over lattices of HS, a hash in doubles that effects/noise.py writes to u_lattice (format/effects.md 6).
+// Value noise over lattices of HS, a hash in doubles that effects/noise.py writes to u_lattice (effects.md 6).
 
 uniform sampler2D u_lattice;
 uniform int u_lattice_starts[8];

@@ -1,4 +1,4 @@
-// A transition: each pixel keeps a share of its alpha (format/effects.md 8.11).
+// A transition: each pixel keeps a share of its alpha (effects.md 8.11).
 // The including shader defines `keep`: the share at this pixel, 0..1.
 #include "effect.glsl"
 

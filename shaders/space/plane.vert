@@ -3,7 +3,7 @@
 // u_displaced: homogeneous displacement of the corner (1, 1) from where u_to_frame puts it.
 // u_subpixels: subpixel steps to which corners are rounded, as in the reference's rasteriser. The content keeps its
 // exact place.
-// Depth: 0 at 1 px from the eye, 1 at 100000 px (format/three-d.md 3).
+// Depth: 0 at 1 px from the eye, 1 at 100000 px (three-d.md 3).
 // An attribute here is a uniform of the fragment shader, see gpu_renderer/opengl/programs.py.
 #include "frame.glsl"
 

@@ -1,4 +1,4 @@
-"""Colour effects that only exist on the raster route (format/effects.md 8.5)."""
+"""Colour effects that only exist on the raster route (effects.md 8.5)."""
 
 from __future__ import annotations
 

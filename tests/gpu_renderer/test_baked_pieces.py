@@ -1,4 +1,4 @@
-"""Stylised pictures, particles and flying pieces on the raster route (format/effects.md 8.6, 8.8, 8.9, 8.11)."""
+"""Stylised pictures, particles and flying pieces on the raster route (effects.md 8.6, 8.8, 8.9, 8.11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blend modes against the test vectors of format/compositing.md 3.4."""
+"""Blend modes against the test vectors of compositing.md 3.4."""
 
 from __future__ import annotations
 

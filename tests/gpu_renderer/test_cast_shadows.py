@@ -1,4 +1,4 @@
-"""Shadows cast by layers, and layers that show only their shadow (format/three-d.md 6.3 and 6.4)."""
+"""Shadows cast by layers, and layers that show only their shadow (three-d.md 6.3 and 6.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features that meet on one layer: which one takes effect, and where they draw (format/compositing.md 2.9, effects.md
+"""Features that meet on one layer: which one takes effect, and where they draw (compositing.md 2.9, effects.md
 3.5)."""
 
 from __future__ import annotations

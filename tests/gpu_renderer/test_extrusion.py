@@ -1,4 +1,4 @@
-"""Faces of bodies: their colours and styles (format/three-d.md 8)."""
+"""Faces of bodies: their colours and styles (three-d.md 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Isolated groups (format/compositing.md 2.3, 2.4): effects in a group reach as far as in the frame."""
+"""Isolated groups (compositing.md 2.3, 2.4): effects in a group reach as far as in the frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keying, mattes and channel effects on a layer's own canvas (format/effects.md 8.10)."""
+"""Keying, mattes and channel effects on a layer's own canvas (effects.md 8.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Glows of lights (format/layers.md 2.3)."""
+"""Glows of lights (layers.md 2.3)."""
 
 from __future__ import annotations
 

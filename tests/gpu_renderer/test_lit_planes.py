@@ -1,4 +1,4 @@
-"""Planes in space under lights, pixel by pixel (format/three-d.md 6.2)."""
+"""Planes in space under lights, pixel by pixel (three-d.md 6.2)."""
 
 from __future__ import annotations
 

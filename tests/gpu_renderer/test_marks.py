@@ -1,4 +1,4 @@
-"""Marks drawn over a canvas match the formulas of format/effects.md 8.6, computed here for each mark in floats."""
+"""Marks drawn over a canvas match the formulas of effects.md 8.6, computed here for each mark in floats."""
 
 from __future__ import annotations
 

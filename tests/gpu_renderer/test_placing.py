@@ -1,4 +1,4 @@
-"""Positions of layers and the softness of their edges: worked examples of format/layers.md 3 to 5."""
+"""Positions of layers and the softness of their edges: worked examples of layers.md 3 to 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planes in space: worked examples of format/three-d.md."""
+"""Planes in space: worked examples of three-d.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transitions erase a layer's own canvas (format/effects.md 8.11)."""
+"""Transitions erase a layer's own canvas (effects.md 8.11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distortions of a picture on the layer's own canvas (format/effects.md 8.8)."""
+"""Distortions of a picture on the layer's own canvas (effects.md 8.8)."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_warp_changes_the_picture_somewhere(painter: Painter) -> None:
 
 
 def test_a_corner_pin_puts_the_middle_where_the_projective_map_says(painter: Painter) -> None:
-    # The pin [.1,.1, .9,0, 1,1, 0,.9] maps (.5, .5) to (.45, .45) (format/layers.md 3.4).
+    # The pin [.1,.1, .9,0, 1,1, 0,.9] maps (.5, .5) to (.45, .45) (layers.md 3.4).
     offsets = {"topLeftX": 9.6, "topLeftY": 6.4, "topRightX": -9.6, "bottomLeftY": -6.4}
     found = warped(painter, "corner-pin", **offsets)
     row, column = int(0.45 * HEIGHT), int(0.45 * WIDTH)

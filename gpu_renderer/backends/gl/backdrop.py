@@ -1,6 +1,6 @@
 """Layers that read their backdrop: blend modes, adjustment layers, glass and blurred backdrops.
 
-Blend modes that are not fixed functions (format/compositing.md 3) quantise the whole target below the layer to 8 bits. Their
+Blend modes that are not fixed functions (compositing.md 3) quantise the whole target below the layer to 8 bits. Their
 shader quantises the pixels inside the layer, `quantise` the others.
 """
 
@@ -118,7 +118,7 @@ def adjust(
     rects: Rects,
     layer_target: Callable[[str], Target | None],
 ) -> None:
-    """Run an adjustment layer's colour stage and effects on parts of the target (format/compositing.md 2.8).
+    """Run an adjustment layer's colour stage and effects on parts of the target (compositing.md 2.8).
 
     The effects can read other layers.
     """
@@ -145,7 +145,7 @@ def _grading(painter: Painter, filter: Filter) -> PointwisePass:
 
 
 def draw_over(painter: Painter, into: Target, layer: Target, step: Draw, scene: Scene, part: Region) -> None:
-    """Draw a layer over its backdrop, blurred or refracted (format/compositing.md 8).
+    """Draw a layer over its backdrop, blurred or refracted (compositing.md 8).
 
     Glass uses only the layer's alpha; its fill is not visible. Other layers are drawn over their blurred backdrop.
     """

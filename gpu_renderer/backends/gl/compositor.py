@@ -219,7 +219,7 @@ class DisplayEncoding:
 def blit(
     painter: Painter, linear: Target, into: Target, encoding: DisplayEncoding, rects: Rects, pending: Rects
 ) -> None:
-    """Display-encode parts of the scene buffer into an 8-bit target (format/compositing.md 1.6).
+    """Display-encode parts of the scene buffer into an 8-bit target (compositing.md 1.6).
 
     `pending`: parts still to be quantised to 8 linear bits, see `backdrop`.
     """

@@ -84,7 +84,7 @@ class _Walk:
     def _draw_background(self) -> None:
         """Fill the parts with the composition's background colour, and draw its gradient over the colour.
 
-        The frame's black shows through a colour that is not opaque (format/document.md 4.5, compositing.md 1.6).
+        The frame's black shows through a colour that is not opaque (document.md 4.5, compositing.md 1.6).
         """
         scene, fill, paint = self._scene, self._list.background, self._list.background_paint
         quad = scene.quad

@@ -1,8 +1,8 @@
 """Planes in 3D space: occlusion between planes, and effects of planes.
 
 Planes are drawn in painter's order if that gives the same pixels, otherwise as geometry with four samples and a depth buffer
-(format/three-d.md 4). Effects run in the layer's own space and the result is projected, so that lengths foreshorten
-(format/three-d.md 5).
+(three-d.md 4). Effects run in the layer's own space and the result is projected, so that lengths foreshorten
+(three-d.md 5).
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def mask_coverage(paths: Sequence[MaskPath], raster: MaskRaster) -> Pixels:
 def part_of(covered: Pixels, part: UnitRect) -> Pixels:
     """Return a part of coverage, stretched to as many pixels as the whole has: shape (rows, columns).
 
-    A mask is sampled at the same points as its content (format/compositing.md 2.5).
+    A mask is sampled at the same points as its content (compositing.md 2.5).
     """
     left, top, width, height = part
     rows = _stretched(covered.astype(np.float32), top, height)

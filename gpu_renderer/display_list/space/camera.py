@@ -1,4 +1,4 @@
-"""Camera: projection, painter's order by depth, and the blur of depth of field (format/three-d.md 3, 4 and 7)."""
+"""Camera: projection, painter's order by depth, and the blur of depth of field (three-d.md 3, 4 and 7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies: the planes behind an extruded layer (format/three-d.md 8)."""
+"""Bodies: the planes behind an extruded layer (three-d.md 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lights: their glows, the shading of planes that accept light, and cast shadows (format/three-d.md 6)."""
+"""Lights: their glows, the shading of planes that accept light, and cast shadows (three-d.md 6)."""
 
 from __future__ import annotations
 

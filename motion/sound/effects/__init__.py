@@ -1,4 +1,4 @@
-"""Audio effects, each a processor of blocks with a state (format/audio.md 3.1)."""
+"""Audio effects, each a processor of blocks with a state (audio.md 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delay lines: delay, flange and chorus (format/audio.md 3.1)."""
+"""Delay lines: delay, flange and chorus (audio.md 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Biquads, as the Web Audio specification has them (format/audio.md 3.1)."""
+"""Biquads, as the Web Audio specification has them (audio.md 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects made of an oscillator: tone and modulator (format/audio.md 3.1)."""
+"""Effects made of an oscillator: tone and modulator (audio.md 3.1)."""
 
 from __future__ import annotations
 

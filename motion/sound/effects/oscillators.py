@@ -1,4 +1,4 @@
-"""Oscillators: phase 0 at the voice's start, amplitude 1 (format/audio.md 3.1). Audible waves are band-limited."""
+"""Oscillators: phase 0 at the voice's start, amplitude 1 (audio.md 3.1). Audible waves are band-limited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reverb: a convolution with noise that decays (format/audio.md 3.1). Its energy is not normalised."""
+"""The reverb: a convolution with noise that decays (audio.md 3.1). Its energy is not normalised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stereo mixer (format/audio.md 3.1). A mono file counts as left only."""
+"""The stereo mixer (audio.md 3.1). A mono file counts as left only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Film grain, strongest in the midtones (format/effects.md 8.7).
+// Film grain, strongest in the midtones (effects.md 8.7).
 #include "canvas.glsl"
 #include "sine_noise.glsl"
 

@@ -1,4 +1,4 @@
-// Levels of the alpha, as a table whose entries are cut off (format/effects.md 8.10).
+// Levels of the alpha, as a table whose entries are cut off (effects.md 8.10).
 #include "effect.glsl"
 
 uniform float u_in_black, u_in_white, u_out_black, u_out_white;  // 0..255

@@ -1,4 +1,4 @@
-// Mean of the alpha along one axis, with the edge repeated. Colours do not change (format/effects.md 8.10).
+// Mean of the alpha along one axis, with the edge repeated. Colours do not change (effects.md 8.10).
 #include "effect.glsl"
 
 uniform ivec2 u_axis;

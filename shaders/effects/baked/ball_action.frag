@@ -1,4 +1,4 @@
-// The picture as a lattice of shaded balls (format/effects.md 8.8).
+// The picture as a lattice of shaded balls (effects.md 8.8).
 #include "effect.glsl"
 #include "hash.glsl"
 #include "arcsine.glsl"

@@ -1,4 +1,4 @@
-// Bends the four edges as curves: a Coons patch, inverted by Newton's method (format/effects.md 8.8). Where the patch
+// Bends the four edges as curves: a Coons patch, inverted by Newton's method (effects.md 8.8). Where the patch
 // folds, the result depends on every digit, so it has the precision of the reference.
 #include "effect.glsl"
 

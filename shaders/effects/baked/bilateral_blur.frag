@@ -1,4 +1,4 @@
-// A blur that keeps edges: neighbours are weighted by distance and similarity (format/effects.md 8.1).
+// A blur that keeps edges: neighbours are weighted by distance and similarity (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform int u_window;

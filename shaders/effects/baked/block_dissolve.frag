@@ -1,4 +1,4 @@
-// Dissolves in random blocks; with a feather the edges of vanished blocks linger (format/effects.md 8.11).
+// Dissolves in random blocks; with a feather the edges of vanished blocks linger (effects.md 8.11).
 #include "wipe.glsl"
 #include "hash.glsl"
 

@@ -1,4 +1,4 @@
-// Each pixel takes the colour of its block: u_blocks, a texel a block, whose bounds are whole px (format/effects.md 8.9).
+// Each pixel takes the colour of its block: u_blocks, a texel a block, whose bounds are whole px (effects.md 8.9).
 #include "canvas.glsl"
 
 uniform sampler2D u_blocks;  // straight

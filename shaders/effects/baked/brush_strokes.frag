@@ -1,4 +1,4 @@
-// Smears the picture in short strokes, each cell in its own direction (format/effects.md 8.9).
+// Smears the picture in short strokes, each cell in its own direction (effects.md 8.9).
 #include "effect.glsl"
 #include "hash.glsl"
 

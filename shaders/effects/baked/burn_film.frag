@@ -1,4 +1,4 @@
-// Film burning through from a point, its edge charred and glowing (format/effects.md 8.9).
+// Film burning through from a point, its edge charred and glowing (effects.md 8.9).
 #include "effect.glsl"
 #include "hash.glsl"
 #include "hsl.glsl"

@@ -1,4 +1,4 @@
-// A blur with the shape and the highlights of a lens iris (format/effects.md 8.1).
+// A blur with the shape and the highlights of a lens iris (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform int u_window;

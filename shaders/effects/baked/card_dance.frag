@@ -1,5 +1,5 @@
 // Cards rise and turn by the brightness at their centres. They can leave their cells, and later ones are on top
-// (format/effects.md 8.11).
+// (effects.md 8.11).
 #include "effect.glsl"
 
 uniform float u_rows, u_columns, u_phase;

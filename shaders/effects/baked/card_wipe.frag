@@ -1,4 +1,4 @@
-// Wipes by turning cards away, in an order: right, left, down, up, outwards (format/effects.md 8.11).
+// Wipes by turning cards away, in an order: right, left, down, up, outwards (effects.md 8.11).
 #include "wipe.glsl"
 
 uniform float u_rows, u_columns;

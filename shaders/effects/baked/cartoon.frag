@@ -1,4 +1,4 @@
-// Flat tones and dark edges (format/effects.md 8.9).
+// Flat tones and dark edges (effects.md 8.9).
 #include "effect.glsl"
 
 uniform sampler2D u_soft;  // the canvas box-blurred, straight

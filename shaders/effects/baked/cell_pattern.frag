@@ -1,4 +1,4 @@
-// Cells around scattered points: the distance to the nearest, or the gap to the second (format/effects.md 8.6).
+// Cells around scattered points: the distance to the nearest, or the gap to the second (effects.md 8.6).
 // u_points: each cell's point in fractions of the cell, from cell (-1, -1) on.
 #include "canvas.glsl"
 

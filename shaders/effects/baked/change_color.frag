@@ -1,4 +1,4 @@
-// Shifts hue, saturation and lightness of one colour (format/effects.md 8.5).
+// Shifts hue, saturation and lightness of one colour (effects.md 8.5).
 #include "effect.glsl"
 #include "hsl_match.glsl"
 

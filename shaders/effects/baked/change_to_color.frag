@@ -1,4 +1,4 @@
-// Turns one colour into another (format/effects.md 8.5).
+// Turns one colour into another (effects.md 8.5).
 #include "effect.glsl"
 #include "hsl_match.glsl"
 

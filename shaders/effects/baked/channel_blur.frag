@@ -1,4 +1,4 @@
-// One axis of a box blur with a radius for each channel, over straight bytes (format/effects.md 8.1).
+// One axis of a box blur with a radius for each channel, over straight bytes (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform float u_red_blurriness;

@@ -1,4 +1,4 @@
-// Converts between colour models, or between luma, alpha and the extremes (format/effects.md 8.10).
+// Converts between colour models, or between luma, alpha and the extremes (effects.md 8.10).
 #include "effect.glsl"
 #include "hsl.glsl"
 

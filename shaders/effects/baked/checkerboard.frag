@@ -1,4 +1,4 @@
-// Two colours in a chequered pattern: anti-aliased rectangles, drawn row by row over the picture (format/effects.md 8.6).
+// Two colours in a chequered pattern: anti-aliased rectangles, drawn row by row over the picture (effects.md 8.6).
 #include "canvas.glsl"
 
 uniform float u_width;

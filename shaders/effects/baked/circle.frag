@@ -1,4 +1,4 @@
-// A disc or a ring over the picture. Inverted: the colour everywhere, with a hole (format/effects.md 8.6).
+// A disc or a ring over the picture. Inverted: the colour everywhere, with a hole (effects.md 8.6).
 #include "canvas.glsl"
 #include "composite.glsl"
 #include "middle.glsl"

@@ -1,4 +1,4 @@
-// Keys out a colour with a soft edge (format/effects.md 8.10).
+// Keys out a colour with a soft edge (effects.md 8.10).
 #include "effect.glsl"
 
 uniform vec4 u_key_color;  // straight sRGB

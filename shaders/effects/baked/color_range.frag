@@ -1,4 +1,4 @@
-// Keys out a range around a colour, measured in one of three colour models (format/effects.md 8.10).
+// Keys out a range around a colour, measured in one of three colour models (effects.md 8.10).
 #include "effect.glsl"
 
 uniform vec4 u_key_color;  // straight sRGB

@@ -1,4 +1,4 @@
-// Maps brightness through a cycling palette (format/effects.md 8.5).
+// Maps brightness through a cycling palette (effects.md 8.5).
 #include "effect.glsl"
 
 uniform sampler2D u_palette_colors;  // 1024 samples of the palette, straight encoded

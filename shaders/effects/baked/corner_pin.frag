@@ -1,4 +1,4 @@
-// Moves the four corners in perspective (format/effects.md 8.8).
+// Moves the four corners in perspective (effects.md 8.8).
 #include "effect.glsl"
 
 uniform mat3 u_to_unit;  // canvas px to the unit square, homogeneous

@@ -1,5 +1,5 @@
 // Blurs along a direction: adds displaced copies, premultiplied, with the largest weight in the middle
-// (format/effects.md 8.1).
+// (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform float u_direction;  // degrees

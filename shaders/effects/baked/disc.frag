@@ -1,4 +1,4 @@
-// A soft disc in one colour: 1 up to 0.6 of its radius, then half a cosine to 0 at the rim (format/effects.md 8.6).
+// A soft disc in one colour: 1 up to 0.6 of its radius, then half a cosine to 0 at the rim (effects.md 8.6).
 #include "canvas.glsl"
 
 uniform vec4 u_mark;  // canvas px: its centre and its radius; its opacity

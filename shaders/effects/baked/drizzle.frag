@@ -1,4 +1,4 @@
-// Rings of drops on water displace the picture (format/effects.md 8.8).
+// Rings of drops on water displace the picture (effects.md 8.8).
 #include "warp.glsl"
 
 uniform int u_drops;

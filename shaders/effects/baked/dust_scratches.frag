@@ -1,4 +1,4 @@
-// Replaces a channel by the median of a disc around it where the two differ much (format/effects.md 8.7).
+// Replaces a channel by the median of a disc around it where the two differ much (effects.md 8.7).
 #include "canvas.glsl"
 #include "median.glsl"
 

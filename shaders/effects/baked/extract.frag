@@ -1,4 +1,4 @@
-// Keeps a range of the brightness or of one channel (format/effects.md 8.10).
+// Keeps a range of the brightness or of one channel (effects.md 8.10).
 #include "effect.glsl"
 
 uniform float u_extract_channel;  // 0 luma, 1 red, 2 green, 3 blue, 4 alpha

@@ -1,5 +1,5 @@
 // Largest or smallest value of each channel along one axis. Outside the canvas the edge repeats, or counts as 0.
-// One pass of a separable square window (format/effects.md 8.10). Straight values. Other channels do not change.
+// One pass of a separable square window (effects.md 8.10). Straight values. Other channels do not change.
 #include "effect.glsl"
 
 uniform ivec2 u_axis;

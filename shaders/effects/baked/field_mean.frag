@@ -1,4 +1,4 @@
-// One pass of a box mean over the values inside the canvas (format/effects.md 8.1, the field of vector-blur and glass).
+// One pass of a box mean over the values inside the canvas (effects.md 8.1, the field of vector-blur and glass).
 #include "frame.glsl"
 
 uniform sampler2D u_source;

@@ -1,4 +1,4 @@
-// Pulls the picture towards two knots (format/effects.md 8.8).
+// Pulls the picture towards two knots (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_knot1_x, u_knot1_y, u_knot2_x, u_knot2_y;   // px from the canvas centre

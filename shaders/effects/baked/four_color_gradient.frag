@@ -1,4 +1,4 @@
-// A blend of four corner colours over the picture (format/effects.md 8.6).
+// A blend of four corner colours over the picture (effects.md 8.6).
 #include "canvas.glsl"
 #include "cubic.glsl"
 

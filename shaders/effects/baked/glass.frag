@@ -1,4 +1,4 @@
-// The picture behind uneven glass, whose height is a smoothed luma (format/effects.md 8.9).
+// The picture behind uneven glass, whose height is a smoothed luma (effects.md 8.9).
 #include "effect.glsl"
 
 uniform sampler2D u_field;  // smoothed luma times alpha, 0..1

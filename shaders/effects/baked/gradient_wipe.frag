@@ -1,4 +1,4 @@
-// Wipes from dark to bright by the layer's own luma (format/effects.md 8.11).
+// Wipes from dark to bright by the layer's own luma (effects.md 8.11).
 #include "wipe.glsl"
 
 uniform float u_softness;  // percent

@@ -1,4 +1,4 @@
-// Lines at regular distances, one anti-aliased outline over the picture (format/effects.md 8.6).
+// Lines at regular distances, one anti-aliased outline over the picture (effects.md 8.6).
 #include "canvas.glsl"
 
 uniform float u_width;

@@ -1,4 +1,4 @@
-// Wipes in the cells of a grid, squares, diamonds or discs growing in each (format/effects.md 8.11).
+// Wipes in the cells of a grid, squares, diamonds or discs growing in each (effects.md 8.11).
 #include "wipe.glsl"
 #include "hash.glsl"
 

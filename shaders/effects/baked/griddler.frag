@@ -1,4 +1,4 @@
-// Scales and turns the picture in square cells (format/effects.md 8.8).
+// Scales and turns the picture in square cells (effects.md 8.8).
 #include "effect.glsl"
 
 uniform float u_tile_size;                           // px

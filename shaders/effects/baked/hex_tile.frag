@@ -1,4 +1,4 @@
-// Hexagons of one colour each, with a darker border (format/effects.md 8.9).
+// Hexagons of one colour each, with a darker border (effects.md 8.9).
 #include "effect.glsl"
 
 uniform float u_radius;  // px

@@ -1,4 +1,4 @@
-// Wipes from a point, in a circle or a polygon (format/effects.md 8.11).
+// Wipes from a point, in a circle or a polygon (effects.md 8.11).
 #include "wipe.glsl"
 #include "middle.glsl"
 

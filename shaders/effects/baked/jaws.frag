@@ -1,4 +1,4 @@
-// Opens along a row of teeth: the two halves move apart (format/effects.md 8.11).
+// Opens along a row of teeth: the two halves move apart (effects.md 8.11).
 #include "effect.glsl"
 
 uniform float u_completion;  // percent

@@ -1,4 +1,4 @@
-// Keys out a screen colour: takes the spill out of the colours and multiplies the alpha (format/effects.md 8.10).
+// Keys out a screen colour: takes the spill out of the colours and multiplies the alpha (effects.md 8.10).
 #include "effect.glsl"
 
 uniform vec4 u_screen_color;  // straight sRGB

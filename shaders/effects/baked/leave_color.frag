@@ -1,4 +1,4 @@
-// Takes the colour out of all but one hue (format/effects.md 8.5).
+// Takes the colour out of all but one hue (effects.md 8.5).
 #include "effect.glsl"
 #include "hsl.glsl"
 

@@ -1,4 +1,4 @@
-// Shows the picture in a glass ball, transparent outside (format/effects.md 8.8).
+// Shows the picture in a glass ball, transparent outside (effects.md 8.8).
 #include "effect.glsl"
 #include "arcsine.glsl"
 

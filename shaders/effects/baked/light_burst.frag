@@ -1,4 +1,4 @@
-// Streaks of light towards a point, screened onto the picture (format/effects.md 8.6).
+// Streaks of light towards a point, screened onto the picture (effects.md 8.6).
 #include "effect.glsl"
 
 uniform float u_center_x, u_center_y;        // px from the canvas centre

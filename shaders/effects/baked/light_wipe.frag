@@ -1,4 +1,4 @@
-// Wipes behind a band of light, along a direction or outwards from a point (format/effects.md 8.11).
+// Wipes behind a band of light, along a direction or outwards from a point (effects.md 8.11).
 #include "effect.glsl"
 #include "middle.glsl"
 

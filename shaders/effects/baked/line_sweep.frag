@@ -1,4 +1,4 @@
-// Wipes in lines, one after the other (format/effects.md 8.11).
+// Wipes in lines, one after the other (effects.md 8.11).
 #include "wipe.glsl"
 
 uniform float u_line_count;

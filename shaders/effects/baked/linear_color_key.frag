@@ -1,4 +1,4 @@
-// Keys out colours near a colour, by rgb, by hue, or by rgb at equal brightness (format/effects.md 8.10).
+// Keys out colours near a colour, by rgb, by hue, or by rgb at equal brightness (effects.md 8.10).
 #include "effect.glsl"
 #include "hsl.glsl"
 

@@ -1,4 +1,4 @@
-// Wipes along a direction: an edge of u_feather px moves across the canvas (format/effects.md 8.11).
+// Wipes along a direction: an edge of u_feather px moves across the canvas (effects.md 8.11).
 #include "wipe.glsl"
 
 uniform float u_wipe_angle;  // degrees

@@ -1,4 +1,4 @@
-// Pushes, turns and pinches the picture under one brush (format/effects.md 8.8).
+// Pushes, turns and pinches the picture under one brush (effects.md 8.8).
 #include "warp.glsl"
 #include "middle.glsl"
 

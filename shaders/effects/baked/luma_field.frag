@@ -1,4 +1,4 @@
-// Luma times alpha of the straight canvas, in all four channels (format/effects.md 8.1, vector-blur).
+// Luma times alpha of the straight canvas, in all four channels (effects.md 8.1, vector-blur).
 #include "canvas.glsl"
 
 // Straight colour of a byte texel. As in the native kernels, halves are rounded up: the quotient is of whole numbers.

@@ -1,4 +1,4 @@
-// Keys out by brightness: brighter, darker, similar or dissimilar to a threshold (format/effects.md 8.10).
+// Keys out by brightness: brighter, darker, similar or dissimilar to a threshold (effects.md 8.10).
 #include "effect.glsl"
 
 uniform float u_key_type;

@@ -1,4 +1,4 @@
-// Median of each pixel's square neighbourhood on the canvas, by channel (format/effects.md 8.7).
+// Median of each pixel's square neighbourhood on the canvas, by channel (effects.md 8.7).
 #include "canvas.glsl"
 #include "median.glsl"
 

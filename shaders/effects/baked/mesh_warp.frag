@@ -1,4 +1,4 @@
-// Bends the picture by a lattice of four by four offsets (format/effects.md 8.8).
+// Bends the picture by a lattice of four by four offsets (effects.md 8.8).
 #include "warp.glsl"
 
 uniform vec2 u_offsets[16];  // px, row by row

@@ -1,4 +1,4 @@
-// Random holes in the alpha (format/effects.md 8.7).
+// Random holes in the alpha (effects.md 8.7).
 #include "canvas.glsl"
 #include "hash.glsl"
 

@@ -1,4 +1,4 @@
-// Bends the picture like a wide lens, or straightens it again (format/effects.md 8.8).
+// Bends the picture like a wide lens, or straightens it again (effects.md 8.8).
 #include "warp.glsl"
 #include "middle.glsl"
 

@@ -1,4 +1,4 @@
-// Turns the picture over like a page (format/effects.md 8.8).
+// Turns the picture over like a page (effects.md 8.8).
 #include "effect.glsl"
 
 uniform float u_amount, u_back_opacity, u_shading;  // percent

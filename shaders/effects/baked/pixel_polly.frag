@@ -1,5 +1,5 @@
 // A square piece of the canvas, rotated about its centre and moved. Nearest pixels, transparent outside
-// (format/effects.md 8.8).
+// (effects.md 8.8).
 #include "canvas.glsl"
 
 uniform vec4 u_piece;  // canvas px: original centre, and current centre

@@ -1,4 +1,4 @@
-// Rolls the picture up around its centre, or unrolls it (format/effects.md 8.8).
+// Rolls the picture up around its centre, or unrolls it (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_interpolation;  // percent

@@ -1,4 +1,4 @@
-// Spin or zoom blur about a point: nearest samples, one-sided (format/effects.md 8.1).
+// Spin or zoom blur about a point: nearest samples, one-sided (effects.md 8.1).
 // ZOOM: zoom instead of spin. It is a #define because software rasterisers would compute both.
 #include "canvas.glsl"
 

@@ -1,4 +1,4 @@
-// A shadow projected from a lamp, u_shadow in one colour below the picture, or alone (format/effects.md 8.2).
+// A shadow projected from a lamp, u_shadow in one colour below the picture, or alone (effects.md 8.2).
 #include "canvas.glsl"
 
 uniform sampler2D u_shadow;

@@ -1,4 +1,4 @@
-// Wipes like a clock's hand: clockwise, counter-clockwise or both ways from 12 o'clock (format/effects.md 8.11).
+// Wipes like a clock's hand: clockwise, counter-clockwise or both ways from 12 o'clock (effects.md 8.11).
 #include "wipe.glsl"
 
 uniform float u_start_angle;  // degrees

@@ -1,4 +1,4 @@
-// Takes a background colour out of half-transparent edges (format/effects.md 8.10).
+// Takes a background colour out of half-transparent edges (effects.md 8.10).
 #include "effect.glsl"
 
 uniform vec4 u_background_color;  // straight sRGB

@@ -1,4 +1,4 @@
-// Skews the picture as a scanning shutter does (format/effects.md 8.8).
+// Skews the picture as a scanning shutter does (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_sweep, u_wobble;  // px

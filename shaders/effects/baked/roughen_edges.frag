@@ -1,4 +1,4 @@
-// Eats into the alpha with noise, then sharpens what is left (format/effects.md 8.9). u_keys: the hash key of each octave.
+// Eats into the alpha with noise, then sharpens what is left (effects.md 8.9). u_keys: the hash key of each octave.
 #include "canvas.glsl"
 #include "hash.glsl"
 

@@ -1,4 +1,4 @@
-// Each pixel shows one nearby, chosen at random (format/effects.md 8.9). u_keys: hash keys of x and y.
+// Each pixel shows one nearby, chosen at random (effects.md 8.9). u_keys: hash keys of x and y.
 #include "canvas.glsl"
 #include "hash.glsl"
 

@@ -1,4 +1,4 @@
-// Adds cmyk to one range of colours (format/effects.md 8.5).
+// Adds cmyk to one range of colours (effects.md 8.5).
 #include "effect.glsl"
 
 uniform float u_range;  // 0 reds, yellows, greens, cyans, blues, magentas, 6 whites, 7 neutrals, 8 blacks

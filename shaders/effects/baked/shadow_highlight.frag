@@ -1,4 +1,4 @@
-// Opens shadows and closes highlights by the brightness around each pixel (format/effects.md 8.5).
+// Opens shadows and closes highlights by the brightness around each pixel (effects.md 8.5).
 #include "effect.glsl"
 
 uniform sampler2D u_soft;  // the canvas after one box blur, straight

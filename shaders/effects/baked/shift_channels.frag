@@ -1,4 +1,4 @@
-// Takes each channel from another (format/effects.md 8.10).
+// Takes each channel from another (effects.md 8.10).
 #include "effect.glsl"
 
 uniform float u_take_alpha_from, u_take_red_from, u_take_green_from, u_take_blue_from;

@@ -1,5 +1,5 @@
 // The canvas at a smaller size: each pixel is the mean of its cell of canvas pixels, as straight bytes
-// (format/effects.md 8.1). Whole numbers: a mean of two pixels is often a tie, which floats of 0..1 would round at
+// (effects.md 8.1). Whole numbers: a mean of two pixels is often a tie, which floats of 0..1 would round at
 // random.
 #include "canvas.glsl"
 

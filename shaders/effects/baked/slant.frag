@@ -1,4 +1,4 @@
-// Shears the picture from the floor or from the top (format/effects.md 8.8).
+// Shears the picture from the floor or from the top (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_slant;  // px

@@ -1,4 +1,4 @@
-// Drags one spot of the picture to another (format/effects.md 8.8).
+// Drags one spot of the picture to another (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_from_x, u_from_y, u_to_x, u_to_y, u_radius;  // px

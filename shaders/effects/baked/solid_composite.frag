@@ -1,4 +1,4 @@
-// Puts a solid colour behind the layer, blended with it (format/effects.md 8.10).
+// Puts a solid colour behind the layer, blended with it (effects.md 8.10).
 #include "effect.glsl"
 
 uniform vec4 u_solid_color;  // straight sRGB

@@ -1,4 +1,4 @@
-// Takes the screen's colour out of the foreground (format/effects.md 8.10).
+// Takes the screen's colour out of the foreground (effects.md 8.10).
 #include "effect.glsl"
 #include "hsl.glsl"
 

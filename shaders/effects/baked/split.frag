@@ -1,4 +1,4 @@
-// Cuts the picture along a line and moves the halves apart (format/effects.md 8.8).
+// Cuts the picture along a line and moves the halves apart (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_split_offset, u_center_x, u_center_y;  // px

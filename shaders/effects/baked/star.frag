@@ -1,4 +1,4 @@
-// Light of a star: a core, a cross of two long rays, two shorter diagonal ones (format/effects.md 8.6). Colours of
+// Light of a star: a core, a cross of two long rays, two shorter diagonal ones (effects.md 8.6). Colours of
 // stars add up. The alpha of a pixel is that of its brightest star.
 #include "canvas.glsl"
 

@@ -1,4 +1,4 @@
-// Stores the light of stars, u_marks, crossfaded to the picture by a share: colours weighted by alpha (format/effects.md 8.6).
+// Stores the light of stars, u_marks, crossfaded to the picture by a share: colours weighted by alpha (effects.md 8.6).
 #include "canvas.glsl"
 
 uniform sampler2D u_marks;

@@ -1,5 +1,5 @@
 // Some steps of a fading streak, one pixel per step, starting at the head. Two steps can share a pixel
-// (format/effects.md 8.6).
+// (effects.md 8.6).
 #include "canvas.glsl"
 
 uniform vec4 u_mark;       // canvas px: the streak's head; its length in steps; its opacity

@@ -1,4 +1,4 @@
-// A small canvas stretched over this one: bilinear between straight texels, centres aligned (format/effects.md 8.1).
+// A small canvas stretched over this one: bilinear between straight texels, centres aligned (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform sampler2D u_small;  // straight

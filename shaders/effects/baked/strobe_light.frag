@@ -1,4 +1,4 @@
-// The picture while the strobe is on: a colour, the inverse, or nothing (format/effects.md 8.9).
+// The picture while the strobe is on: a colour, the inverse, or nothing (effects.md 8.9).
 #include "effect.glsl"
 
 uniform float u_strobe_operation;

@@ -1,4 +1,4 @@
-// Lights a texture into the picture: grain, canvas, waves or bricks (format/effects.md 8.9).
+// Lights a texture into the picture: grain, canvas, waves or bricks (effects.md 8.9).
 #include "effect.glsl"
 #include "hash.glsl"
 

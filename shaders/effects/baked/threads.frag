@@ -1,4 +1,4 @@
-// Woven threads, with transparent gaps between them (format/effects.md 8.9).
+// Woven threads, with transparent gaps between them (effects.md 8.9).
 #include "effect.glsl"
 
 uniform float u_thickness, u_spacing;  // px

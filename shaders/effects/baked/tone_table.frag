@@ -1,4 +1,4 @@
-// Maps the channels, or the brightness, by a table computed from the picture's own histogram (format/effects.md 8.5).
+// Maps the channels, or the brightness, by a table computed from the picture's own histogram (effects.md 8.5).
 #include "effect.glsl"
 
 uniform sampler2D u_table;  // 256 entries

@@ -1,4 +1,4 @@
-// Moves, scales and turns the picture about its centre; clipped to the canvas (format/effects.md 8.8).
+// Moves, scales and turns the picture about its centre; clipped to the canvas (effects.md 8.8).
 #include "effect.glsl"
 #include "cubic.glsl"
 

@@ -1,4 +1,4 @@
-// Displaces the picture by fractal noise (format/effects.md 8.8).
+// Displaces the picture by fractal noise (effects.md 8.8).
 #include "effect.glsl"
 #include "hash.glsl"
 

@@ -1,4 +1,4 @@
-// Billowing grey noise (format/effects.md 8.6).
+// Billowing grey noise (effects.md 8.6).
 #include "canvas.glsl"
 #include "sine_noise.glsl"
 

@@ -1,4 +1,4 @@
-// Turns the picture over like a twisted band: each column is squeezed about a line (format/effects.md 8.11).
+// Turns the picture over like a twisted band: each column is squeezed about a line (effects.md 8.11).
 #include "effect.glsl"
 
 uniform float u_completion;  // percent

@@ -1,4 +1,4 @@
-// Raises pixels whose difference from u_soft, the blurred picture, is above a threshold (format/effects.md 8.1).
+// Raises pixels whose difference from u_soft, the blurred picture, is above a threshold (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform sampler2D u_soft;  // straight

@@ -1,4 +1,4 @@
-// A blur along the contours of u_field, a smoothed luma (format/effects.md 8.1).
+// A blur along the contours of u_field, a smoothed luma (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform sampler2D u_field;

@@ -1,4 +1,4 @@
-// Wipes in parallel slats (format/effects.md 8.11).
+// Wipes in parallel slats (effects.md 8.11).
 #include "wipe.glsl"
 
 uniform float u_direction;         // degrees

@@ -1,4 +1,4 @@
-// Bends the picture in one of seven styles (format/effects.md 8.8).
+// Bends the picture in one of seven styles (effects.md 8.8).
 #include "warp.glsl"
 
 uniform float u_style, u_warp_axis;

@@ -1,4 +1,4 @@
-// A wave that runs through the picture (format/effects.md 8.8).
+// A wave that runs through the picture (effects.md 8.8).
 #include "effect.glsl"
 
 uniform float u_wave_height, u_wave_width;  // px

@@ -1,4 +1,4 @@
-"""The raster route: its conditions, size and order (format/effects.md 2, 4 and 8.2)."""
+"""The raster route: its conditions, size and order (effects.md 2, 4 and 8.2)."""
 
 from __future__ import annotations
 

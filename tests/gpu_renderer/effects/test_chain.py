@@ -1,4 +1,4 @@
-"""The GPU route compared with its formulas in numpy (format/effects.md 3 and 8)."""
+"""The GPU route compared with its formulas in numpy (effects.md 3 and 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSS filters and pixel kernels of the raster route, run on a layer's pixels (format/effects.md 4.2, 4.6, 6 and 8)."""
+"""CSS filters and pixel kernels of the raster route, run on a layer's pixels (effects.md 4.2, 4.6, 6 and 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registry has every effect of the format and can draw it (format/effects.md 2 and 7)."""
+"""The registry has every effect of the format and can draw it (effects.md 2 and 7)."""
 
 from __future__ import annotations
 

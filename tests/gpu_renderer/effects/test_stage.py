@@ -1,4 +1,4 @@
-"""Colour effects fold into one matrix and one table (format/effects.md 3.3, 3.4, 8.3 and 8.4)."""
+"""Colour effects fold into one matrix and one table (effects.md 3.3, 3.4, 8.3 and 8.4)."""
 
 from __future__ import annotations
 

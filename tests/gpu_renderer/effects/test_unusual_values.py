@@ -1,4 +1,4 @@
-"""Raster effects with values beyond their controls, as easings produce, and at right angles (format/effects.md 1.1,
+"""Raster effects with values beyond their controls, as easings produce, and at right angles (effects.md 1.1,
 6, 8)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Parameters are resolved in the format's order, and wrong types are read by its rules (format/effects.md 1.1 and
+"""Parameters are resolved in the format's order, and wrong types are read by its rules (effects.md 1.1 and
 1.2)."""
 
 from __future__ import annotations

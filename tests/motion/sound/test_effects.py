@@ -1,4 +1,4 @@
-"""Audio effects compared with the vectors of format/audio.md 3.1."""
+"""Audio effects compared with the vectors of audio.md 3.1."""
 
 from __future__ import annotations
 

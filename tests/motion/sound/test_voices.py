@@ -1,4 +1,4 @@
-"""Voices of a document: worked examples of format/audio.md, sections 1, 2.1 to 2.6 and 7."""
+"""Voices of a document: worked examples of audio.md, sections 1, 2.1 to 2.6 and 7."""
 
 from __future__ import annotations
 

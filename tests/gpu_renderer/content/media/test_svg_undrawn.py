@@ -1,4 +1,4 @@
-"""Features of SVG documents that are not drawn (format/layers.md 10)."""
+"""Features of SVG documents that are not drawn (layers.md 10)."""
 
 from __future__ import annotations
 
