@@ -41,11 +41,11 @@ NO_ANSWER: Final = "No answer came, and the sender died before it recorded that.
 
 
 class _Answer(NamedTuple):
-    """End of an attempt: HTTP status if the receiver answered, error, and `again` if another attempt can succeed."""
+    """End of an attempt: HTTP status if the receiver answered, error, and `is_retryable` if another attempt can succeed."""
 
     status: int | None = None
     error: str | None = None
-    again: bool = True
+    is_retryable: bool = True
 
 
 class LeaseLost(Exception):
@@ -111,7 +111,7 @@ class Deliverer(Service):
             answer = await self._answer(delivery)
         except LeaseLost:
             return
-        result = outcome(delivery.attempt, answer.status, again=answer.again)
+        result = outcome(delivery.attempt, answer.status, is_retryable=answer.is_retryable)
         metrics.WEBHOOK_ATTEMPTS.labels(str(result.status)).inc()
         record = {
             "at": self.dependencies.clock.now().isoformat(), "status": answer.status, "error": answer.error,
@@ -128,7 +128,7 @@ class Deliverer(Service):
             return self._answer_from_journal(delivery)
         if delivery.attempt > len(TIMES_SECONDS):
             return _Answer(
-                error="The last attempt was begun, and its sender died before it recorded the end.", again=False
+                error="The last attempt was begun, and its sender died before it recorded the end.", is_retryable=False
             )
         headers = {
             "Content-Type": "application/json",
@@ -150,7 +150,7 @@ class Deliverer(Service):
             hooks = SendingHooks(record_begun, record_sent)
             status = await guarded_post(delivery.url, body, headers, TIMEOUT_SECONDS, guard, hooks)
         except UrlRefused as refusal:
-            return _Answer(error=str(refusal), again=False)
+            return _Answer(error=str(refusal), is_retryable=False)
         except FetchFailed as failure:
             self.journal.answered(post, None)
             return _Answer(error=failure.message)
@@ -163,7 +163,7 @@ class Deliverer(Service):
     def _answer_from_journal(self, delivery: DueDelivery) -> _Answer:
         """Return the end of an attempt whose sender died. The end is unknown if that sender used another journal."""
         if delivery.journal != self.journal.name:
-            return _Answer(error=SENDER_DIED, again=False)
+            return _Answer(error=SENDER_DIED, is_retryable=False)
         match self.journal.read(_attempt_name(delivery)):
             case JournalEntry(sent=False):
                 return _Answer(error=NOT_SENT)
@@ -172,7 +172,7 @@ class Deliverer(Service):
             case JournalEntry(failed=True):
                 return _Answer(error=NO_ANSWER)
             case _:
-                return _Answer(error=SENDER_DIED, again=False)
+                return _Answer(error=SENDER_DIED, is_retryable=False)
 
     async def _commit(self, write: Callable[[AsyncSession, datetime], Awaitable[bool]]) -> bool:
         """Commit `write`, and return its result. Repeat it while Postgres is away: only this process knows the answer."""

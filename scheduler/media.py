@@ -78,5 +78,5 @@ async def _foreign(dependencies: Dependencies, job: ClaimedJob, source: str) -> 
     except UrlRefused as refusal:
         raise MediaUnavailable(str(refusal), lasting=True) from refusal
     except FetchFailed as failure:
-        raise MediaUnavailable(failure.message, lasting=not failure.again) from failure
+        raise MediaUnavailable(failure.message, lasting=not failure.is_retryable) from failure
     return FetchedMedia(fetched.path, fetched.bytes)

@@ -32,12 +32,12 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class FetchFailed(Exception):
-    """The request failed; `message` is fit for callers, `again` is True if another attempt can succeed."""
+    """The request failed; `message` is fit for callers. `is_retryable` is True if another attempt can succeed."""
 
-    def __init__(self, message: str, *, again: bool) -> None:
+    def __init__(self, message: str, *, is_retryable: bool) -> None:
         super().__init__(message)
         self.message = message
-        self.again = again
+        self.is_retryable = is_retryable
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ async def guarded_get(url: str, limit_bytes: int, guard: Guard, seconds: float =
                     return outcome
                 url = outcome
     except TimeoutError:
-        raise FetchFailed("The file took too long to arrive.", again=True) from None
-    raise FetchFailed("The URL redirects too often.", again=False)
+        raise FetchFailed("The file took too long to arrive.", is_retryable=True) from None
+    raise FetchFailed("The URL redirects too often.", is_retryable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ async def guarded_post(
         async with asyncio.timeout(seconds), _exchange("POST", url, headers, body, guard, trace) as response:
             return int(response.status)
     except TimeoutError:
-        raise FetchFailed("The receiver took too long to answer.", again=True) from None
+        raise FetchFailed("The receiver took too long to answer.", is_retryable=True) from None
 
 
 async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
@@ -140,9 +140,9 @@ async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
         if response.status in _REDIRECTS and b"location" in headers:
             return _redirected(url, headers[b"location"].decode("latin-1"))
         if response.status != 200:
-            raise FetchFailed(f"The server answered {response.status}.", again=response.status >= 500)
+            raise FetchFailed(f"The server answered {response.status}.", is_retryable=response.status >= 500)
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-            raise FetchFailed("The server sent an encoding that was not asked for.", again=False)
+            raise FetchFailed("The server sent an encoding that was not asked for.", is_retryable=False)
         if _declared_length(headers) > limit_bytes:
             raise _too_large(limit_bytes)
         return await _store(response, limit_bytes)
@@ -152,7 +152,7 @@ def _redirected(url: str, location: str) -> str:
     try:
         return urljoin(url, location)
     except ValueError:
-        raise FetchFailed("The server redirects to an address that is not valid.", again=False) from None
+        raise FetchFailed("The server redirects to an address that is not valid.", is_retryable=False) from None
 
 
 async def _store(response: httpcore.Response, limit_bytes: int) -> Fetched:
@@ -197,13 +197,13 @@ async def _exchange(
         ):
             yield response
     except httpcore.TimeoutException:
-        raise FetchFailed("The server took too long to answer.", again=True) from None
+        raise FetchFailed("The server took too long to answer.", is_retryable=True) from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
         if isinstance(error, TimeoutError):
             raise
         if fault := machine_fault(error):  # a certificate authority of the farm
             raise fault from None
-        raise FetchFailed("The server could not be reached.", again=True) from None
+        raise FetchFailed("The server could not be reached.", is_retryable=True) from None
 
 
 def _trace_of(hooks: SendingHooks) -> Trace:
@@ -234,4 +234,4 @@ def _declared_length(headers: Mapping[bytes, bytes]) -> int:
 
 
 def _too_large(limit_bytes: int) -> FetchFailed:
-    return FetchFailed(f"The file is larger than {in_words(limit_bytes)}.", again=False)
+    return FetchFailed(f"The file is larger than {in_words(limit_bytes)}.", is_retryable=False)

@@ -116,13 +116,14 @@ async def url_fault(
         if not allow_private:
             await checked_addresses(target.host, target.port, allow_private=False, resolve=resolve)
     except UrlRefused as refusal:
-        return f"must be a public http(s) URL. {refusal}" + _way_round(url, setting)
+        return f"must be a public http(s) URL. {refusal}" + _hint(url, setting)
     except OSError:  # includes TimeoutError: the name cannot be resolved now
         return None
     return None
 
 
-def _way_round(url: str, setting: str | None) -> str:
+def _hint(url: str, setting: str | None) -> str:
+    """Name the setting that allows the URL, or return an empty text if none does."""
     if setting is None:
         return ""
     try:

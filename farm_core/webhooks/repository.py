@@ -24,9 +24,8 @@ BEGUN_LEASE_SECONDS: Final = 120.0
 """Duration of a started attempt's lease for senders that cannot read its journal. Until then its own sender can
 record its end."""
 
-
 AHEAD_SECONDS: Final = 60.0
-"""No delivery is delayed for as long as this: the longest pause between attempts is 20 s."""
+"""A delivery that is due later than this is posted now: the clock was set back, because the longest pause between attempts is 20 s."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,15 @@ class Outcome:
     after_seconds: float = 0.0
 
 
-def outcome(attempt: int, answer: int | None, *, again: bool = True) -> Outcome:
+def outcome(attempt: int, answer: int | None, *, is_retryable: bool = True) -> Outcome:
     """Return the outcome of attempt `attempt` (from 1). `answer` is the HTTP status, or None if there is none.
 
-    2xx is delivered. 4xx is final, like any failure that another attempt cannot change (`again=False`). Everything
+    2xx is delivered. 4xx is final, like any failure that another attempt cannot change (`is_retryable=False`). Everything
     else is retried.
     """
     if answer is not None and 200 <= answer < 300:
         return Outcome(DELIVERY_EDGES[DeliveryStatus.due, "deliver"])
-    final = not again or (answer is not None and 400 <= answer < 500)
+    final = not is_retryable or (answer is not None and 400 <= answer < 500)
     if final or attempt >= len(TIMES_SECONDS):
         return Outcome(DELIVERY_EDGES[DeliveryStatus.due, "drop"])
     pause = TIMES_SECONDS[attempt] - TIMES_SECONDS[attempt - 1]

@@ -246,4 +246,4 @@ async def test_of_senders_that_claim_a_webhook_at_once_one_gets_it(database: Dat
 
 
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:
-    assert outcome(1, None, again=False) == Outcome(DROPPED)
+    assert outcome(1, None, is_retryable=False) == Outcome(DROPPED)

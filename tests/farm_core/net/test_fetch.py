@@ -135,7 +135,7 @@ async def test_a_redirect_to_no_address_is_a_failure_that_lasts() -> None:
     async with server(lambda _: moved("http://[")) as seen:
         with pytest.raises(FetchFailed, match="redirects") as failure:
             await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-        assert not failure.value.again
+        assert not failure.value.is_retryable
 
 
 async def test_redirects_are_followed_to_a_limit() -> None:
@@ -205,7 +205,7 @@ async def test_a_server_that_says_nothing_is_given_up() -> None:
         for call in (guarded_get(url, 9, LOCAL, 0.2), guarded_post(url, b"", {}, 0.2, LOCAL)):
             with pytest.raises(FetchFailed, match="too long") as failure:
                 await call
-            assert failure.value.again
+            assert failure.value.is_retryable
 
 
 async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
@@ -220,7 +220,7 @@ async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
         assert not failure.value.again
     with pytest.raises(FetchFailed, match="could not be reached") as failure:
         await guarded_get("http://a.example:1/", 9, LOCAL)
-    assert failure.value.again
+    assert failure.value.is_retryable
 
 
 async def test_a_post_returns_the_status_and_follows_no_redirect() -> None:

@@ -26,4 +26,4 @@ def test_anything_else_is_tried_three_times_at_0_5_and_25_seconds(status: int | 
 
 
 def test_an_error_that_a_repeat_cannot_change_is_final() -> None:
-    assert outcome(1, None, again=False) == DROPPED
+    assert outcome(1, None, is_retryable=False) == DROPPED
