@@ -1,4 +1,4 @@
-"""The evidence that the services of a scheduler share, and what all schedulers share of it."""
+"""The evidence that the services of a scheduler share. A part of it is shared by all schedulers, through Postgres."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from scheduler.ports import WorkerState
 from scheduler.running_tasks import RunningTask, RunningTasks
 
 PAUSED_SECONDS: Final = 8.0
-"""Time between two looks at the workers that shows that this process itself paused: it was suspended, or its database did not answer. Both the
-circuit breaker and the task watcher look more often."""
+"""Time between two looks at the workers from which this process itself counts as paused: it was suspended, or its database did not
+answer. The circuit breaker and the task watcher look more often."""
 
 RANK_SECONDS: Final = 5.0
 """Time after which the ranks of workers are read again. There can be 10,000 workers."""

@@ -1,4 +1,4 @@
-"""What a scheduler remembers about accounts and workers. Pure, like the rules that read it (`rules.py`)."""
+"""Updates of the evidence that a scheduler keeps about accounts and workers. Pure, like the rules that read it (`rules.py`)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ WAITING_MAX: Final = 16
 
 
 def ranks(renderers: Mapping[str, str]) -> dict[str, Rank]:
-    """Return the ranks of these workers, by their renderers. A worker more or less changes those of others by one at most. The order is
-    independent of the nodes, so that a lost node does not take all workers of low ranks."""
+    """Return the ranks of these workers, by their renderers. If a worker comes or goes, the ranks of others change by at most one. The
+    order is independent of the nodes, so that a lost node does not take all workers of low ranks."""
     workers, places = Counter(renderers.values()), Counter[str]()
     found: dict[str, Rank] = {}
     for worker in sorted(renderers, key=lambda name: (crc32(name.encode()), name)):
@@ -49,7 +49,7 @@ def with_waiting(evidence: Evidence, now: float, waiting: Collection[str], left:
 
 
 def with_trust(evidence: Evidence, now: float) -> Evidence:
-    """Return the evidence after the trust of accounts has changed: the tasks of an account that is slow now were not tasks of others."""
+    """Return the evidence after the trust of accounts has changed. Waiting tasks count for the trust that their account has now."""
     waited, left = _latest(evidence, now, evidence.waited), _latest(evidence, now, evidence.left)
     return replace(
         evidence,

@@ -5,7 +5,7 @@
 - Speculative execution and time limits: `next_step`, `is_stuck`, `may_copy`, `must_restart`, `is_silent`, `blocks_after_withdrawal`.
 - Blame: `counts_against_worker`. `blame_worker` in `farm_core/db/queries.sql` decides on the quarantine of a worker.
 
-`scheduler/isolation/learning.py` has the rules of what is remembered.
+`scheduler/isolation/learning.py` updates the evidence.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BLOCKING_SECONDS: Final = 3.0
 """Duration of a frame from which its worker is avoided. Most frames take much less."""
 
 SLOW_SECONDS: Final = 5.0
-"""Duration of a frame from which it is slow: its account is slow, and its worker can be restarted for others."""
+"""Duration from which a frame is slow. Its account then counts as slow, and its worker can be restarted for others."""
 
 TRUST_SECONDS: Final = 600.0
 """Time for which a slow frame, or the end of a segment, counts."""
@@ -37,10 +37,10 @@ AGAIN_SECONDS: Final = 60.0
 """Time after which a further slow frame of an account is recorded."""
 
 LATELY_SECONDS: Final = 60.0
-"""Time after their last waiting task in which workers are left to others."""
+"""Time after the last waiting task of accounts in which others leave workers to them."""
 
 WANTED_SECONDS: Final = 5.0
-"""Time after which a task that found no worker is known to have found one."""
+"""Time for which a task that found no worker counts as waiting for one."""
 
 REST: Final = timedelta(seconds=60)
 """Pause of a restricted account after a stall. Its slow frames then hold a worker for at most a third of the time."""
@@ -142,8 +142,8 @@ class Openness:
 
 
 def audiences(evidence: Evidence, now: float, resting: Sequence[str]) -> list[Audience]:
-    """Return whose tasks are read, one group after the other: quick accounts, unknown ones, slow ones. Many of the latter could hide tasks of
-    the former. Without slow accounts, all are read together."""
+    """Return whose tasks are read, one group after the other: quick accounts, unknown ones, slow ones. Many tasks of
+    slow accounts could hide those of quick ones. Without slow accounts, all are read together."""
     slow = sorted({*evidence.slow_at, *evidence.restricted})
     if not slow:
         return [Audience(resting)]
@@ -272,7 +272,7 @@ def is_silent(state: WorkerState, now: float, resumed_at: float, frame_seconds_m
 
 
 def blocks_after_withdrawal(state: WorkerState, now: float) -> bool:
-    """Return True if a worker must restart that still draws a frame of a withdrawn assignment while others wait for it."""
+    """Return True if the worker has drawn a frame of a withdrawn assignment for too long. It must restart, because others wait for it."""
     return now - state.progressed_at >= WITHDRAWN_SECONDS
 
 

@@ -1,4 +1,4 @@
-"""What the rules of isolation read: the workers and tasks of now, and the evidence about accounts."""
+"""Input of the isolation rules: the present workers and tasks, and the evidence about accounts."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Rank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a scheduler knows about accounts and workers. Times are of the monotonic clock. All schedulers read `restricted`, `slow_at` and
-    `ranks` from the database, so they agree, also after a restart. The rest is only in memory."""
+    """Observations of accounts and workers. Times are of the monotonic clock. All schedulers read `restricted`, `slow_at` and `ranks`
+    from the database, so they agree, also after a restart. The rest is only in memory."""
 
     started_at: float = -math.inf
     """Start of this scheduler."""
