@@ -36,7 +36,7 @@ from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
-from gpu_renderer.progress import OnProgress, ShouldStop
+from gpu_renderer.progress import NO_CALLBACKS, Callbacks, ShouldStop
 from gpu_renderer.threads import BackgroundQueue, prefetched
 
 SnapshotT = TypeVar("SnapshotT")
@@ -149,13 +149,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         self._uncollected: deque[av.VideoFrame] = deque()
         """Frames in the ring that are not collected yet."""
 
-    def run(
-        self,
-        frame_indices: range,
-        path: Path,
-        on_progress: OnProgress | None = None,
-        should_stop: ShouldStop | None = None,
-    ) -> SegmentReport:
+    def run(self, frame_indices: range, path: Path, callbacks: Callbacks = NO_CALLBACKS) -> SegmentReport:
         """Write the frames to `path`. If `should_stop` returns True, delete the file and raise RenderStopped."""
         started = time.perf_counter()
         writer = SegmentWriter(
@@ -163,13 +157,11 @@ class SegmentPipeline(Generic[SnapshotT]):
         )
         with writer, closing(self._ring), closing(self._snapshots(frame_indices)) as snapshots:
             with encoder_queue(writer, self._pool, self._encode_ahead_frames, self._clock) as encoder:
-                for _ in self._send(_until_stopped(snapshots, should_stop), encoder):
-                    if on_progress is not None:
-                        on_progress(writer.frame_count)
+                for _ in self._send(_until_stopped(snapshots, callbacks.should_stop), encoder):
+                    callbacks.on_progress(writer.frame_count)
             with self._clock.stage("mux"):
                 size = writer.close()
-        if on_progress is not None:
-            on_progress(len(frame_indices))
+        callbacks.on_progress(len(frame_indices))
         wall_ms = (time.perf_counter() - started) * 1000.0
         return SegmentReport(
             len(frame_indices), self._converted_frames, writer.repeat_count, size, wall_ms, self._clock.stage_ms
@@ -234,8 +226,7 @@ def write_pictures(
     evaluate: Iterator[SnapshotT],
     draw_picture: Callable[[SnapshotT], npt.NDArray[np.uint8]],
     segment: PictureFile,
-    on_progress: OnProgress | None,
-    should_stop: ShouldStop | None,
+    callbacks: Callbacks,
 ) -> SegmentReport:
     """Draw whole pictures into a segment of a format other than H.264, and close it.
 
@@ -246,19 +237,17 @@ def write_pictures(
     with segment:
         ahead = prefetched(evaluate, EVALUATE_AHEAD_FRAMES)
         with BackgroundQueue(segment.write, ENCODE_QUEUE_FRAMES) as encoder, closing(ahead) as snapshots:
-            for snapshot in _until_stopped(snapshots, should_stop):
+            for snapshot in _until_stopped(snapshots, callbacks.should_stop):
                 encoder.send(draw_picture(snapshot).copy())
-                if on_progress is not None:
-                    on_progress(count)
+                callbacks.on_progress(count)
                 count += 1
         size = segment.close()
-    if on_progress is not None:
-        on_progress(count)
+    callbacks.on_progress(count)
     return SegmentReport(count, count, 0, size, (time.perf_counter() - started) * 1000.0, {})
 
 
-def _until_stopped(snapshots: Iterator[SnapshotT], should_stop: ShouldStop | None) -> Iterator[SnapshotT]:
+def _until_stopped(snapshots: Iterator[SnapshotT], should_stop: ShouldStop) -> Iterator[SnapshotT]:
     for snapshot in snapshots:
-        if should_stop is not None and should_stop():
+        if should_stop():
             raise RenderStopped("stopped on request", "The render was stopped.")
         yield snapshot

@@ -44,7 +44,7 @@ from gpu_renderer.pipeline import (
     SegmentReport,
     write_pictures,
 )
-from gpu_renderer.progress import OnProgress, ShouldStop
+from gpu_renderer.progress import NO_CALLBACKS, Callbacks
 from gpu_renderer.sound import AnalysedSounds, ResolveMedia
 from motion import build, snapshot_key, timing
 from motion.evaluate import snapshot as snapshot_at
@@ -269,17 +269,16 @@ class RenderSession(AbstractContextManager["RenderSession"]):
         first_frame: int,
         frame_count: int,
         path: Path,
-        on_progress: OnProgress | None = None,
-        should_stop: ShouldStop | None = None,
+        callbacks: Callbacks = NO_CALLBACKS,
     ) -> SegmentReport:
         """Render frames [first, first + count) into a segment of the output's format, with a fresh encoder.
 
-        `on_progress` receives the number of frames encoded. Raises RenderStopped soon after `should_stop` returns True.
+        `on_progress` of the callbacks receives the number of frames encoded. Raises RenderStopped soon after `should_stop` returns True.
         """
         self._turn_to(opened)
         frames, output = range(first_frame, first_frame + frame_count), opened.output
         if output.format == H264:
-            report = self._h264(opened, frames, path, on_progress, should_stop)
+            report = self._h264(opened, frames, path, callbacks)
         else:
             opened.begin_run()
             size, keeps_alpha = (opened.width, opened.height), output.is_transparent and output.format.has_alpha
@@ -287,21 +286,14 @@ class RenderSession(AbstractContextManager["RenderSession"]):
                 path, output.format, size, opened.fps, keeps_alpha=keeps_alpha, quality=output.quality
             )
             snapshots = map(opened.evaluate, frames)
-            report = write_pictures(snapshots, opened.draw_picture, segment, on_progress, should_stop)
+            report = write_pictures(snapshots, opened.draw_picture, segment, callbacks)
         return replace(report, warnings=opened.warnings)
 
-    def _h264(
-        self,
-        opened: OpenDocument,
-        frames: range,
-        path: Path,
-        on_progress: OnProgress | None,
-        should_stop: ShouldStop | None,
-    ) -> SegmentReport:
+    def _h264(self, opened: OpenDocument, frames: range, path: Path, callbacks: Callbacks) -> SegmentReport:
         def run(handover: Handover | None) -> SegmentReport:
             opened.begin_run()
             pipeline = SegmentPipeline(self.painter, opened, self.profile, self.options.pipeline, handover=handover)
-            return pipeline.run(frames, path, on_progress, should_stop)
+            return pipeline.run(frames, path, callbacks)
 
         if self.from_gpu.works:
             try:

@@ -30,6 +30,7 @@ from farm_core.storage.port import ObjectMissing, Storage
 from farm_core.templates.models import Template
 from farm_core.user_error import UserError
 from gpu_renderer.encode.formats import FORMATS
+from gpu_renderer.progress import NO_CALLBACKS
 from scheduler.ports import SegmentAssignment, VideoFormat
 
 
@@ -102,7 +103,7 @@ def _compared(
                 task_id="", token="", job_id=job.id, document_key=str(job.document_key), media=job.media or {},
                 video_format=video_format, first_frame=segment["firstFrame"], frame_count=segment["frames"],
             )  # fmt: skip
-            maker.render(assignment, media, path, lambda _: None, lambda: False)
+            maker.render(assignment, media, path, NO_CALLBACKS)
             same = hashlib.sha256(path.read_bytes()).hexdigest() == segment["sha256"]
             last = segment["firstFrame"] + segment["frames"] - 1
             print(f"frames {segment['firstFrame']}..{last}: {'the same bytes' if same else 'OTHER BYTES'}")

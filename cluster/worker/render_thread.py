@@ -15,6 +15,7 @@ from cluster.worker.still_queue import StillQueue
 from cluster.worker.turns import Entry, Turns
 from farm_core.jobs.judge import Failure
 from farm_core.progress.writer import ProgressWriter
+from gpu_renderer.progress import Callbacks
 from scheduler.ports import DrawnStill, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 CLOSE_SECONDS: Final = 3.0
@@ -157,7 +158,7 @@ class RenderThread(Generic[RunnerT]):
             return boundary()
 
         try:
-            report = execute_and_report(runner, assignment, self._writer, on_frames, between_frames)
+            report = execute_and_report(runner, assignment, self._writer, Callbacks(on_frames, between_frames))
         finally:
             self.progress = {other: frames for other, frames in self.progress.items() if other != token}
             self._entries.pop(token, None)

@@ -20,7 +20,7 @@ from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.pipeline import PipelineOptions
-from gpu_renderer.progress import OnProgress, ShouldStop
+from gpu_renderer.progress import Callbacks
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from gpu_renderer.warm_up import warm_up
 from motion.stored import Document
@@ -86,15 +86,14 @@ class SessionSegmentMaker:
         assignment: SegmentAssignment,
         media: MediaCache,
         path: Path,
-        on_progress: OnProgress,
-        should_stop: ShouldStop,
+        callbacks: Callbacks,
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Draw and encode the segment."""
         opened = self._open(assignment, media)
         self._in_use.append(opened)
         try:
             report = self._session.render_segment(
-                opened, assignment.first_frame, assignment.frame_count, path, on_progress, should_stop
+                opened, assignment.first_frame, assignment.frame_count, path, callbacks
             )
         finally:
             self._in_use.remove(opened)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cluster.worker.media_cache import MediaCache
-from gpu_renderer.progress import OnProgress, ShouldStop
+from gpu_renderer.progress import Callbacks
 from scheduler.ports import SegmentAssignment, StillAssignment
 
 
@@ -59,8 +59,7 @@ class SegmentMaker(Protocol):
         assignment: SegmentAssignment,
         media: MediaCache,
         path: Path,
-        on_progress: OnProgress,
-        should_stop: ShouldStop,
+        callbacks: Callbacks,
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Write the segment. Return the milliseconds of each stage and warnings. Raises RenderError, DocumentError."""
         ...

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.pipeline import RenderStopped
-from gpu_renderer.progress import OnProgress, ShouldStop
+from gpu_renderer.progress import NO_CALLBACKS, Callbacks, ShouldStop
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
@@ -58,18 +59,18 @@ class TaskRunner:
         self._storage_lines = logs.OnceAMinute()
         self.sound_steps = SoundSteps()
 
-    def execute(self, assignment: TaskAssignment, on_progress: OnProgress, should_stop: ShouldStop) -> Finished | Ended:
+    def execute(self, assignment: TaskAssignment, callbacks: Callbacks = NO_CALLBACKS) -> Finished | Ended:
         """Execute the assignment and return its report. Raises nothing."""
         try:
-            if should_stop():
+            if callbacks.should_stop():
                 raise RenderStopped("withdrawn before it began", "The render was stopped.")
             if not has_reserve():
                 self.maker.free_disk(self._media)
             match assignment:
                 case SegmentAssignment():
-                    return self._render_or_reuse(assignment, on_progress, should_stop)
+                    return self._render_or_reuse(assignment, callbacks)
                 case AssemblyAssignment():
-                    return self._assemble(assignment, should_stop)
+                    return self._assemble(assignment, callbacks.should_stop)
         except SegmentMissing as missing:
             return Ended(
                 assignment.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys
@@ -87,9 +88,7 @@ class TaskRunner:
         """Draw one frame of a still on the drawing thread. Raises the errors that `failure_of` translates."""
         return self.maker.still(assignment, frame_index, self._media)
 
-    def _render_or_reuse(
-        self, assignment: SegmentAssignment, on_progress: OnProgress, should_stop: ShouldStop
-    ) -> Finished:
+    def _render_or_reuse(self, assignment: SegmentAssignment, callbacks: Callbacks) -> Finished:
         began = time.perf_counter()
         ending = FORMATS[assignment.video_format.format].segment_ending
         key = f"segments/{self.maker.segment_key(assignment, self._media)}{ending}"
@@ -102,24 +101,19 @@ class TaskRunner:
             return Finished(assignment.token, self.worker_id, key, "", stored.bytes, seconds, cached=True)
         path = self._scratch / f"{assignment.token}{ending}"
         try:
-            return self._render_and_store(assignment, key, path, began, on_progress, should_stop)
+            return self._render_and_store(assignment, key, path, began, callbacks)
         finally:
             path.unlink(missing_ok=True)
 
     def _render_and_store(
-        self,
-        assignment: SegmentAssignment,
-        key: str,
-        path: Path,
-        began: float,
-        on_progress: OnProgress,
-        should_stop: ShouldStop,
+        self, assignment: SegmentAssignment, key: str, path: Path, began: float, callbacks: Callbacks
     ) -> Finished:
         def stops_or_fits() -> bool:
             check_growth(path)
-            return should_stop()
+            return callbacks.should_stop()
 
-        stages_ms, warnings = self.maker.render(assignment, self._media, path, on_progress, stops_or_fits)
+        watched = replace(callbacks, should_stop=stops_or_fits)
+        stages_ms, warnings = self.maker.render(assignment, self._media, path, watched)
         upload_began = time.perf_counter()
         self._storage.put_file(key, path, _SEGMENT_TYPES.get(path.suffix, "application/octet-stream"))
         stages_ms = {**stages_ms, "store": (time.perf_counter() - upload_began) * 1000}

@@ -25,7 +25,7 @@ from gpu_renderer.encode.formats import FilePlan
 from gpu_renderer.encode.segments import picture_file
 from gpu_renderer.encode.sound_track import Samples, write_wav
 from gpu_renderer.errors import RenderError
-from gpu_renderer.progress import OnProgress
+from gpu_renderer.progress import Callbacks, OnProgress
 from gpu_renderer.session import RenderSession
 from gpu_renderer.sound import JobSound
 from motion.notices import of_document
@@ -110,7 +110,9 @@ def _segments(
         parts = parts_of(frames, opened_job.opened.fps, folder, ending)
         return [part.path for part in parts], render_parts(job, parts, workers, on_progress)
     path = folder / f"segment{ending}"
-    return [path], session.render_segment(opened_job.opened, frames.start, len(frames), path, on_progress).warnings
+    return [path], session.render_segment(
+        opened_job.opened, frames.start, len(frames), path, Callbacks(on_progress)
+    ).warnings
 
 
 def _sound(opened_job: OpenedJob, frames: range, folder: Path) -> JobSound:

@@ -16,7 +16,7 @@ from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.commands.options import Machine, default_session_options
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.errors import RenderError
-from gpu_renderer.progress import OnProgress
+from gpu_renderer.progress import Callbacks, OnProgress
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
 from motion.stored import Document, record
@@ -179,6 +179,6 @@ def _render(job: LocalJob, part: Part) -> tuple[str, ...]:
 
     try:
         session, opened = _opened(job)
-        return session.render_segment(opened, part.frames.start, len(part.frames), part.path, count).warnings
+        return session.render_segment(opened, part.frames.start, len(part.frames), part.path, Callbacks(count)).warnings
     except RenderError as error:
         raise RenderError(str(error)) from None  # its own class may not be picklable

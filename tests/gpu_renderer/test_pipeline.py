@@ -15,6 +15,7 @@ import pytest
 from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
+from gpu_renderer.progress import Callbacks
 from gpu_renderer.threads import BACKGROUND_NICENESS
 from tests.gpu_renderer.pipeline_scenes import DiscScene, disc_picture
 
@@ -84,7 +85,7 @@ def test_no_target_stays_lent_after_a_segment(painter: Painter, disc: Disc, tmp_
 def test_progress_ends_at_the_number_of_frames(painter: Painter, disc: Disc, tmp_path: Path) -> None:
     seen: list[int] = []
     pipeline = SegmentPipeline(painter, disc(96, 64), PROFILE, PipelineOptions())
-    pipeline.run(range(9), tmp_path / "a.mp4", on_progress=seen.append)
+    pipeline.run(range(9), tmp_path / "a.mp4", Callbacks(on_progress=seen.append))
     assert seen == sorted(seen)
     assert seen[-1] == 9
 
@@ -103,7 +104,8 @@ def test_the_encoder_leaves_processors_to_the_drawing_thread(painter: Painter, d
         lower.append(priorities.count(min(own + BACKGROUND_NICENESS, 19)))
 
     profile = EncoderProfile(threads=3)
-    SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions()).run(range(9), tmp_path / "a.mp4", count_threads)
+    pipeline = SegmentPipeline(painter, disc(96, 64), profile, PipelineOptions())
+    pipeline.run(range(9), tmp_path / "a.mp4", Callbacks(count_threads))
     assert max(lower) >= 1 + profile.threads
     assert os.getpriority(os.PRIO_PROCESS, 0) == own
 
@@ -113,7 +115,7 @@ def test_a_stop_ends_the_segment_early_and_leaves_no_file(painter: Painter, disc
     before = painter.pool.acquired_count
     pipeline = SegmentPipeline(painter, scene, PROFILE, PipelineOptions())
     with pytest.raises(RenderStopped):
-        pipeline.run(range(1000), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 3)
+        pipeline.run(range(1000), tmp_path / "a.mp4", Callbacks(should_stop=lambda: scene.drawn_count >= 3))
     assert scene.drawn_count == 3
     assert not (tmp_path / "a.mp4").exists()
     assert painter.pool.acquired_count == before

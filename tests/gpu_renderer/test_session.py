@@ -20,6 +20,7 @@ from gpu_renderer.encode.profile import EncoderProfile
 from gpu_renderer.encode.segments import SegmentWriter
 from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped
+from gpu_renderer.progress import Callbacks
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from motion.errors import CompositionUnknown
@@ -128,7 +129,7 @@ def test_equal_frames_have_equal_keys(session: RenderSession) -> None:
 
 def test_a_stop_ends_a_segment(session: RenderSession, tmp_path: Path) -> None:
     with opened(session, moving_square()) as job, pytest.raises(RenderStopped):
-        session.render_segment(job, 0, 30, tmp_path / "a.mp4", should_stop=lambda: True)
+        session.render_segment(job, 0, 30, tmp_path / "a.mp4", Callbacks(should_stop=lambda: True))
     assert list(tmp_path.iterdir()) == []
 
 

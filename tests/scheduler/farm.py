@@ -38,6 +38,7 @@ from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import Storage
 from farm_core.templates.models import Template
+from gpu_renderer.progress import Callbacks
 from motion.errors import PropertyRefused
 from scheduler.dependencies import Dependencies
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
@@ -66,21 +67,19 @@ class DummyWork:
     warnings: tuple[str, ...] = ("a font is missing",)
     maker: Any = field(default_factory=lambda: SimpleNamespace(renderer="dummy 1", device="none", encoder="none"))
 
-    def execute(
-        self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
-    ) -> Any:
-        if should_stop():
+    def execute(self, assignment: TaskAssignment, callbacks: Callbacks) -> Any:
+        if callbacks.should_stop():
             return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
         if (answer := self.behave(assignment)) is not None:
             return answer
         while self.held_up(assignment):
-            if should_stop():
+            if callbacks.should_stop():
                 return Ended(assignment.token, Failure(FailureKind.lost, "The render was stopped.", self.worker_id))
             time.sleep(0.005)  # a frame
         self.done.append(assignment)
         match assignment:
             case SegmentAssignment():
-                on_progress(assignment.frame_count)
+                callbacks.on_progress(assignment.frame_count)
                 key = f"segments/{assignment.document_key.split('/')[-1]}-{assignment.first_frame}.mp4"
                 self.storage.put_bytes(key, b"segment")
                 return Finished(assignment.token, self.worker_id, key, "00", 7, 0.01)

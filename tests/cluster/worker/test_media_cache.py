@@ -55,7 +55,7 @@ def test_a_worker_deletes_old_media_above_its_budget_but_none_of_open_documents(
     runner = TaskRunner("w", maker, storage, tmp_path / "scratch", media_bytes_max=300_000)
 
     def rendered(number: int, first_frame: int) -> Finished:
-        report = runner.execute(segment(storage, number, first_frame), lambda _: None, lambda: False)
+        report = runner.execute(segment(storage, number, first_frame))
         assert isinstance(report, Finished), report
         assert (report.cached, report.warnings) == (False, ())
         return report
@@ -90,7 +90,7 @@ def test_a_worker_closes_idle_documents_whose_sound_takes_too_much_of_its_disk(
         key = f"frozen/{number}.json"
         storage.put_bytes(key, orjson.dumps(document(tone, {**square, "name": f"Square {number}"})))
         assignment = SegmentAssignment("t", "t", "j", key, {"a.wav": "media/a.wav"}, VIDEO, 0, 2)
-        report = runner.execute(assignment, lambda _: None, lambda: False)
+        report = runner.execute(assignment)
         assert isinstance(report, Finished), report
         assert report.warnings == ()
         return sum("/analysed-" in line for line in Path("/proc/self/maps").read_text().splitlines())
@@ -109,7 +109,7 @@ def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> Non
     (tmp_path / "storage" / "partial").touch()  # the disk has no room
     storage.delete("frozen/0.json")
     with capture_logs() as lines:
-        reports = [runner.execute(one, lambda _: None, lambda: False) for one in (*waiting, waiting[0])]
+        reports = [runner.execute(one) for one in (*waiting, waiting[0])]
     kinds = [report.failure.kind for report in reports if isinstance(report, Ended)]
     assert kinds == ["missing", "store", "store", "store", "missing"]
     assert [line["task"] for line in lines if line["event"] == "assignment failed"] == ["t0.0", "t1.0", "t0.0"]
@@ -160,6 +160,6 @@ def test_a_full_disk_is_no_fault_of_a_segment_that_did_not_fill_it(
     assignment = segment(storage, 0, 0)
     (tmp_path / "scratch" / f"{assignment.token}.mp4").symlink_to("/dev/full")
     monkeypatch.setattr(disk_space, "ROOM_BYTES", needed_bytes)
-    report = runner.execute(assignment, lambda _: None, lambda: False)
+    report = runner.execute(assignment)
     assert isinstance(report, Ended), report
     assert report.failure.kind is kind

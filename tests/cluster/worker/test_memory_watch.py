@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from cluster.worker.memory_watch import MemoryWatch, resident_bytes
 from cluster.worker.render_thread import RenderThread
 from cluster.worker.segment_maker_port import StillPicture
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
+from gpu_renderer.progress import Callbacks
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, VideoFormat
 from tests.patience import HANG_SECONDS
 
@@ -25,9 +25,7 @@ def test_a_worker_that_grows_while_it_draws_fails_its_job() -> None:
         def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
             raise AssertionError("no still is asked for")
 
-        def execute(
-            self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
-        ) -> Finished | Ended:
+        def execute(self, assignment: TaskAssignment, callbacks: Callbacks) -> Finished | Ended:
             held = bytearray(200 * MEGABYTES)
             held[::4096] = b"x" * len(held[::4096])
             assert go_on.wait(HANG_SECONDS), "the watch acts while the frame is being drawn"

@@ -28,6 +28,7 @@ from farm_core.settings import ROOT, Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from gpu_renderer.encode.formats import FORMATS
+from gpu_renderer.progress import Callbacks
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, VideoFormat
 from tests.gpu_renderer import decoding
 from tests.gpu_renderer.documents import Record, document, layer, track
@@ -100,7 +101,7 @@ def rendered_segments(farm: Farm, video: VideoFormat) -> tuple[str, ...]:
     keys = []
     for first, count in ((0, 10), (10, 10), (20, 10)):
         assignment = SegmentAssignment("t", f"s{first}", "j", "frozen/a.json", MEDIA, video, first, count)
-        done = farm[0].execute(assignment, lambda _: None, lambda: False)
+        done = farm[0].execute(assignment)
         assert isinstance(done, Finished)
         keys.append(done.key)
     return tuple(keys)
@@ -123,7 +124,7 @@ def render_video(
     """Render the document in a format, in three segments; return the file and the assembly's report."""
     runner, storage = farm
     video = video_of(name, transparent=transparent, has_sound=has_sound)
-    done = runner.execute(assembly_of(rendered_segments(farm, video), video, "j"), lambda _: None, lambda: False)
+    done = runner.execute(assembly_of(rendered_segments(farm, video), video, "j"))
     assert isinstance(done, Finished), done
     assert storage.describe(done.key).content_type == OUTPUT_FORMATS[name].media_type
     path = folder / f"j{OUTPUT_FORMATS[name].ending}"
@@ -140,7 +141,7 @@ class TestWorkers:
         keys = set()
         for changed in ({}, *({name: value} for name, value in OF_SEGMENTS.items())):
             assignment = SegmentAssignment("t", "s", "j", "frozen/a.json", {}, replace(video, **changed), 0, 1)
-            done = farm[0].execute(assignment, lambda _: None, lambda: False)
+            done = farm[0].execute(assignment)
             assert isinstance(done, Finished)
             assert not done.cached
             keys.add(done.key)
@@ -172,11 +173,11 @@ class TestWorkers:
         assembly = assembly_of(rendered_segments(farm, video_of("mp4")), video_of("mp4"), "j")
         in_the_way = tmp_path / "storage" / "objects" / "results" / "j.json"
         in_the_way.mkdir(parents=True)
-        failed = runner.execute(assembly, lambda _: None, lambda: False)
+        failed = runner.execute(assembly)
         assert isinstance(failed, Ended)
         assert failed.failure.kind == FailureKind.store
         in_the_way.rmdir()
-        done = runner.execute(assembly, lambda _: None, lambda: False)
+        done = runner.execute(assembly)
         assert isinstance(done, Finished), done
         assert json.loads(storage.get_bytes("results/j.json"))["video"]["sha256"] == done.sha256
 
@@ -209,9 +210,7 @@ class TestWorkers:
         keys = set()
         for name, transparent in (("mp4", False), ("webm", False), ("webm", True)):
             video = VideoFormat(160, 90, 30, 30, None, 1.0, name, transparent)
-            done = runner.execute(
-                SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5), lambda _: None, lambda: False
-            )
+            done = runner.execute(SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5))
             assert isinstance(done, Finished)
             keys.add(done.key)
         assert len(keys) == 3
@@ -219,15 +218,13 @@ class TestWorkers:
     def test_sound_that_is_missing_is_reported_with_the_file(self, farm: Farm, tmp_path: Path) -> None:
         runner, _ = farm
         video = VideoFormat(160, 90, 30, 5, None, 1.0, "mp4", False, True)
-        segment = runner.execute(
-            SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5), lambda _: None, lambda: False
-        )
+        segment = runner.execute(SegmentAssignment("t", "s", "j", "frozen/a.json", {}, video, 0, 5))
         assert isinstance(segment, Finished)
         job = rendered_job((segment.key,), "j")
         assembly = AssemblyAssignment(
             "t", "a", "j", (segment.key,), video, "results/j.mp4", job, document_key="frozen/a.json"
         )
-        done = runner.execute(assembly, lambda _: None, lambda: False)
+        done = runner.execute(assembly)
         assert isinstance(done, Finished)
         assert done.warnings == (f"There is nothing at {SOUND}: its sound is not rendered.",)
 
@@ -245,7 +242,7 @@ class TestWorkers:
         runner = TaskRunner(
             "w1", farm[0].maker, Bucket(tmp_path / "storage", Links(b"s" * 32)), tmp_path / "scratch" / "w1"
         )
-        done = runner.execute(assembly_of(segments, video_of("mp4"), "k"), lambda _: None, lambda: False)
+        done = runner.execute(assembly_of(segments, video_of("mp4"), "k"))
         assert isinstance(done, Finished), done
         assert farm[1].get_bytes("results/k.mp4") == path.read_bytes()
 
@@ -264,19 +261,18 @@ class TestWorkers:
         def other_turn() -> bool:
             asked.append("outer")
             if len(asked) == 3:
-                inner = runner.execute(assembly_of(segments, video, "inner"), lambda _: None, lambda: False)
+                inner = runner.execute(assembly_of(segments, video, "inner"))
                 assert isinstance(inner, Finished), inner
             return False
 
-        outer = runner.execute(assembly_of(segments, video, "outer"), lambda _: None, other_turn)
+        outer = runner.execute(assembly_of(segments, video, "outer"), Callbacks(should_stop=other_turn))
         assert isinstance(outer, Finished), outer
         assert len(asked) > 5
         ending = OUTPUT_FORMATS[name].ending
         assert all(storage.get_bytes(f"results/{one}{ending}") == path.read_bytes() for one in ("inner", "outer"))
 
-        stopped = runner.execute(
-            assembly_of(segments, video, "stopped"), lambda _: None, iter([False, False, True]).__next__
-        )
+        stops_third = Callbacks(should_stop=iter([False, False, True]).__next__)
+        stopped = runner.execute(assembly_of(segments, video, "stopped"), stops_third)
         assert isinstance(stopped, Ended)
         assert stopped.failure.public_message == "The render was stopped."
         assert not list((tmp_path / "scratch").glob("assembly*"))

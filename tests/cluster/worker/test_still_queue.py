@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +15,7 @@ from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.still_queue import BURST_SECONDS, TOO_LATE, StillQueue
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
+from gpu_renderer.progress import Callbacks
 from scheduler.ports import (
     DrawnStill,
     Ended,
@@ -48,11 +48,9 @@ class Work:
         assert self.go_on.wait(HANG_SECONDS)
         return PICTURE
 
-    def execute(
-        self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
-    ) -> Finished | Ended:
+    def execute(self, assignment: TaskAssignment, callbacks: Callbacks) -> Finished | Ended:
         while not self.is_done.wait(0.001):
-            if should_stop():
+            if callbacks.should_stop():
                 return Ended(assignment.token, Failure(FailureKind.lost, "stopped"))
         return Finished(assignment.token, "w", "k", "", 0, 0.0)
 

@@ -19,6 +19,7 @@ from farm_core.settings import Settings
 from farm_core.storage import local
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from gpu_renderer.progress import Callbacks
 from scheduler.isolation.rules import BLAMED
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, VideoFormat
 from tests.cluster.worker.test_media_cache import segment
@@ -86,7 +87,7 @@ def test_a_segment_that_takes_the_reserve_ends_and_names_the_reason_or_waits(
                 time.sleep(0.01)
             disk.resize(total, 1000)
 
-    assert failure(runner.execute(assignment, frame_done, lambda: False)) == expected
+    assert failure(runner.execute(assignment, Callbacks(frame_done))) == expected
     assert files_of(tmp_path / "scratch") == [], "its files are gone, and so are cached ones"
 
 
@@ -106,7 +107,7 @@ def test_a_segment_that_takes_the_reserve_alone_is_tried_again_names_the_reason_
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
-    assert failure(runner.execute(assignment, frame_done, lambda: False)) == (FailureKind.space, TOO_LARGE)
+    assert failure(runner.execute(assignment, Callbacks(frame_done))) == (FailureKind.space, TOO_LARGE)
     assert FailureKind.space not in BLAMED
 
 
@@ -117,7 +118,7 @@ def test_an_assembly_that_would_take_the_reserve_ends_before_it_writes_the_video
 ) -> None:  # fmt: skip
     keys = []
     for first_frame in (0, 15):
-        done = runner.execute(pictures(storage, 0, first_frame), lambda _: None, lambda: False)
+        done = runner.execute(pictures(storage, 0, first_frame))
         assert isinstance(done, Finished), done
         keys.append(done.key)
     job = RenderedJob("j", "r", 160, 90, 30, 30, "frozen/0.json", {}, {}, ())
@@ -125,7 +126,7 @@ def test_an_assembly_that_would_take_the_reserve_ends_before_it_writes_the_video
         "a", "a", "j", tuple(keys), PICTURES, "results/a.zip", job, document_key="frozen/0.json"
     )
     Disk(monkeypatch).resize(total, 1000)
-    assert failure(runner.execute(assembly, lambda _: None, lambda: False)) == expected
+    assert failure(runner.execute(assembly)) == expected
     assert files_of(tmp_path / "scratch") == []
     assert not storage.exists("results/a.zip")
 
@@ -135,14 +136,14 @@ def test_media_that_take_the_reserve_end_their_segment_but_those_of_others_make_
     tmp_path: Path, storage: LocalStorage, runner: TaskRunner, monkeypatch: pytest.MonkeyPatch,
     total: int, expected: tuple[FailureKind, str],
 ) -> None:  # fmt: skip
-    assert isinstance(runner.execute(segment(storage, 0, 0), lambda _: None, lambda: False), Finished)
+    assert isinstance(runner.execute(segment(storage, 0, 0)), Finished)
     assert "0.png" in files_of(tmp_path / "scratch")
     disk = Disk(monkeypatch)
     disk.resize(total, 1000)
-    assert failure(runner.execute(segment(storage, 1, 0), lambda _: None, lambda: False)) == expected
+    assert failure(runner.execute(segment(storage, 1, 0))) == expected
     assert files_of(tmp_path / "scratch") == []
     monkeypatch.setattr(temporary_room, "ROOM_BYTES", 1_000_000)
-    assert isinstance(runner.execute(segment(storage, 2, 0), lambda _: None, lambda: False), Finished), "it is small"
+    assert isinstance(runner.execute(segment(storage, 2, 0)), Finished), "it is small"
 
 
 def test_a_segment_that_the_storage_has_no_room_for_says_so(
@@ -152,5 +153,5 @@ def test_a_segment_that_the_storage_has_no_room_for_says_so(
     assignment, usage = pictures(storage, 0), shutil.disk_usage("/")
     monkeypatch.setattr(local, "ROOM_BYTES", ROOM_BYTES)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=10**10, free=4 * 10**8))
-    done = runner.execute(assignment, lambda _: None, lambda: False)
+    done = runner.execute(assignment)
     assert failure(done) == (FailureKind.reserve, DISK_RESERVED)

@@ -11,6 +11,7 @@ from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.turns import PAUSED_MAX, Entry, Turns
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
+from gpu_renderer.progress import Callbacks
 from scheduler.ports import Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment, TimeLimit, VideoFormat
 from tests.patience import HANG_SECONDS
 
@@ -153,10 +154,8 @@ def test_the_thread_says_what_it_is_at_and_ends_when_all_is_done() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     class Slow(NoStills):
-        def execute(
-            self, assignment: TaskAssignment, on_progress: Callable[[int], None], should_stop: Callable[[], bool]
-        ) -> Finished | Ended:
-            on_progress(2)
+        def execute(self, assignment: TaskAssignment, callbacks: Callbacks) -> Finished | Ended:
+            callbacks.on_progress(2)
             begun.set()
             assert go_on.wait(HANG_SECONDS)
             return Finished(assignment.token, "w", "k", "", 0, 0.0)

@@ -18,6 +18,7 @@ from gpu_renderer.frame.renderer import Optimisations
 from gpu_renderer.handover_probe import Obstacle, Verdict
 from gpu_renderer.opengl.painter import Painter
 from gpu_renderer.pipeline import PipelineOptions, RenderStopped, SegmentPipeline, SegmentReport
+from gpu_renderer.progress import Callbacks
 from gpu_renderer.session import Output, RenderSession, SessionOptions
 from motion.bundle import read_document
 from tests.gpu_renderer.backends.gl.host_device import HostDevice
@@ -83,7 +84,7 @@ def test_a_stop_leaves_nothing_shared_and_nothing_lent(painter: Painter, tmp_pat
     device, before = HostDevice(), painter.pool.acquired_count
     with closing(DiscScene(painter, 96, 64)) as scene, pytest.raises(RenderStopped):
         SegmentPipeline(painter, scene, PROFILE, PipelineOptions(), handover=Handover(device)).run(
-            range(100), tmp_path / "a.mp4", should_stop=lambda: scene.drawn_count >= 5
+            range(100), tmp_path / "a.mp4", Callbacks(should_stop=lambda: scene.drawn_count >= 5)
         )
     assert (device.shared_count, painter.pool.acquired_count) == (0, before)
 
