@@ -11,7 +11,7 @@ env:
   - {name: NVIDIA_DRIVER_CAPABILITIES, value: "graphics,video,compute,utility"}
 {{- end }}
 
-{{- /* Workers draw foreign documents: they get storage and the cluster's token, not the database or the key of session tokens. */}}
+{{- /* Workers draw the documents of strangers. They get storage and the cluster's token, but neither the database nor JWT_SECRET. */}}
 {{- define "farm.worker_environment" -}}
 env:
   {{- range tuple "REDIS_URL" "S3_BUCKET" "S3_REGION" "S3_ENDPOINT_URL" "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY" "RAY_AUTH_TOKEN" }}

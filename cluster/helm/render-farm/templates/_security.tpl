@@ -8,7 +8,7 @@ securityContext:
   seccompProfile: {type: RuntimeDefault}
 {{- end }}
 
-{{- /* Ray's nodes write beside their programs; what does not draw has a read-only root, and /tmp and /data as volumes. */}}
+{{- /* Ray's nodes write beside their programs. All other containers have a read-only root, and /tmp and /data as volumes. */}}
 {{- define "farm.node_security" -}}
 securityContext:
   allowPrivilegeEscalation: false
