@@ -1,6 +1,7 @@
 """GLSL files, one stage a file. `include/` has shared functions. `source` returns a file with its includes expanded.
 
-`joining.py` makes one shader of several consecutive ones.
+A uniform of an effect has the name of the effect's parameter, whose unit and range are in effects.md 7: `u_wave_height` is
+`waveHeight`. `joining.py` makes one shader of several consecutive ones.
 """
 
 from __future__ import annotations

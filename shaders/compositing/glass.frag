@@ -3,6 +3,7 @@
 // its coordinates are frame pixels times u_backdrop_scale. out: linear premultiplied, source-over.
 #include "frame.glsl"
 #include "color.glsl"
+#include "formulas.glsl"
 
 out vec4 o_color;
 
@@ -58,7 +59,7 @@ void main() {
     vec2 d = m > 1e-5 ? g / m : vec2(0.0);
     vec2 bend = -d * u_lengths.y * m, split = d * u_lengths.z * m;
     vec3 rgb = vec3(backdrop(v_frame + bend + split).r, backdrop(v_frame + bend).g, backdrop(v_frame + bend - split).b);
-    float luma = dot(rgb, vec3(0.2126, 0.7152, 0.0722));
+    float luma = luma709(rgb);
     rgb = clamp(luma + (rgb - luma) * u_saturation, 0.0, 1.0);
     rgb = mix(rgb, u_tint.rgb, u_tint.a);
     float k = smoothstep(0.0, 1.0, m * max(0.01, u_lengths.w));

@@ -1,7 +1,7 @@
 // Combines each channel with a constant, in straight linear light (effects.md 8.10).
 #include "chain.glsl"
 
-uniform int u_operator;
+uniform int u_operator;  // 0 to 10, in the order of the cases below
 uniform float u_red;
 uniform float u_green;
 uniform float u_blue;
@@ -18,9 +18,9 @@ float combined(float c, float v) {
         case 5: return min(c, v);
         case 6: return c > v ? 0.0 : c;
         case 7: return c < v ? 0.0 : c;
-        case 8: return float(a & b) / 255.0;
-        case 9: return float(a | b) / 255.0;
-        case 10: return float(a ^ b) / 255.0;
+        case 8: return float(a & b) / 255.0;  // and
+        case 9: return float(a | b) / 255.0;  // or
+        case 10: return float(a ^ b) / 255.0;  // exclusive or
         default: return c;
     }
 }

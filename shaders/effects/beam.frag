@@ -32,8 +32,8 @@ void main() {
     vec2 at = measured(place(), vec2(0.0), extent());
     float core = 0.5 * u_thickness, soft = core * (1.0 + 3.0 * u_softness / 100.0);
     vec4 c = texelFetch(u_source, pixel(), 0), light = vec4(u_color.rgb, 1.0) * u_color.a * at.x * float(u_length > 0.0);
-    c = composited(c, dithered(0.35 * light) * clamp(soft - at.y + 0.5, 0.0, 1.0), 1);
-    f_color = composited(c, dithered(light) * clamp(core - at.y + 0.5, 0.0, 1.0), 1);
+    c = composited(c, dithered(0.35 * light) * clamp(soft - at.y + 0.5, 0.0, 1.0), LIGHTER);
+    f_color = composited(c, dithered(light) * clamp(core - at.y + 0.5, 0.0, 1.0), LIGHTER);
 }
 #else
 void main() {

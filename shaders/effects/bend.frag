@@ -4,12 +4,12 @@
 #include "arcsine.glsl"
 
 uniform float u_amount;
-uniform int u_style;
+uniform int u_style;  // 0 Marilyn, 1 sharp, 2 circular
 uniform float u_top_x;
 uniform float u_top_y;
 uniform float u_base_x;
 uniform float u_base_y;
-uniform int u_outside;
+uniform int u_outside;  // 0: what is beyond the base turns with the hinge
 
 float profile(float w) {
     if (u_style == 0) return 0.5 - sin(arcsine(1.0 - 2.0 * w) / 3.0);

@@ -4,7 +4,7 @@
 #include "middle.glsl"
 
 uniform float u_amount;
-uniform float u_aberration_mode;
+uniform float u_aberration_mode;  // 1 along a direction, otherwise away from the point
 uniform float u_angle;
 uniform float u_falloff;
 

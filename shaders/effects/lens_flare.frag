@@ -50,7 +50,7 @@ void main() {
     float size = max(extent().x, extent().y) * max(0.05, u_scale);
     vec2 light = flare(place(), center(), center() + vec2(u_center_x, u_center_y), size);
     vec3 rgb = clamp(u_color.rgb * light.x + light.y, 0.0, 1.0);
-    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(rgb, max(rgb.r, max(rgb.g, rgb.b))), 1);
+    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(rgb, max(rgb.r, max(rgb.g, rgb.b))), LIGHTER);
 }
 #else
 void main() {

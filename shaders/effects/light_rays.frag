@@ -8,7 +8,7 @@ uniform float u_center_y;
 uniform float u_ray_length;
 uniform float u_falloff;
 uniform float u_rotation;
-uniform float u_composite;
+uniform float u_composite;  // 0 source-over, otherwise added
 uniform vec4 u_color;
 uniform vec2 u_rays[128];
 uniform int u_count;

@@ -4,7 +4,7 @@
 
 uniform float u_magnification;
 uniform float u_radius;
-uniform float u_shape;
+uniform float u_shape;  // 1 square, otherwise round
 uniform float u_feather;
 
 vec2 source(vec2 q) {

@@ -9,6 +9,6 @@ uniform bool u_invert;
 
 void main() {
     vec4 m = texel_of(u_map, u_map_region, v_frame);
-    float k = u_use_luminance ? dot(m.rgb, vec3(0.299, 0.587, 0.114)) : m.a;
+    float k = u_use_luminance ? luma601(m.rgb) : m.a;
     put(here() * clamp(u_invert ? 1.0 - k : k, 0.0, 1.0));
 }

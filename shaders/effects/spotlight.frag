@@ -11,7 +11,7 @@ uniform float u_reach;
 uniform vec4 u_light_color;
 uniform float u_intensity;
 uniform float u_ambient;
-uniform int u_render;
+uniform int u_render;  // 1: the light without the layer
 
 void main() {
     // Documents of older versions have defaults that mean "neutral".

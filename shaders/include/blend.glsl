@@ -50,47 +50,47 @@ float vivid_light(float b, float a, float s) {
 }
 
 float channel(float b, float a, float s) {
-#if MODE == 1
+#if MODE == 1  // multiply
     return b * s;
-#elif MODE == 2
+#elif MODE == 2  // screen
     return b + a * s - b * s;
-#elif MODE == 3
+#elif MODE == 3  // overlay
     return 2.0 * b <= a ? 2.0 * b * s : a - 2.0 * (a - b) * (1.0 - s);
-#elif MODE == 4
+#elif MODE == 4  // darken
     return min(b, a * s);
-#elif MODE == 5
+#elif MODE == 5  // lighten
     return max(b, a * s);
-#elif MODE == 6
+#elif MODE == 6  // color-dodge
     return color_dodge(b, a, s);
-#elif MODE == 7
+#elif MODE == 7  // color-burn
     return color_burn(b, a, s);
-#elif MODE == 8
+#elif MODE == 8  // hard-light
     return s <= 0.5 ? 2.0 * b * s : a - 2.0 * (a - b) * (1.0 - s);
-#elif MODE == 9
+#elif MODE == 9  // soft-light
     return soft_light(b, a, s);
-#elif MODE == 10 || MODE == 26
+#elif MODE == 10 || MODE == 26  // difference, classic-difference
     return abs(b - a * s);
-#elif MODE == 11
+#elif MODE == 11  // exclusion
     return b + a * s - 2.0 * b * s;
-#elif MODE == 16
+#elif MODE == 16  // linear-burn
     return clamp(b + a * s - a, 0.0, a);
-#elif MODE == 17
+#elif MODE == 17  // linear-dodge
     return clamp(b + a * s, 0.0, a);
-#elif MODE == 18
+#elif MODE == 18  // linear-light
     return clamp(b + 2.0 * a * s - a, 0.0, a);
-#elif MODE == 19
+#elif MODE == 19  // vivid-light
     return vivid_light(b, a, s);
-#elif MODE == 20
+#elif MODE == 20  // pin-light
     return s <= 0.5 ? min(b, 2.0 * a * s) : max(b, a * (2.0 * s - 1.0));
-#elif MODE == 21
+#elif MODE == 21  // hard-mix
     return vivid_light(b, a, s) < 0.5 * a ? 0.0 : a;
-#elif MODE == 22
+#elif MODE == 22  // subtract
     return clamp(b - a * s, 0.0, a);
-#elif MODE == 23
+#elif MODE == 23  // divide
     return s <= 0.0 ? a : min(a, b / s);
-#elif MODE == 24
+#elif MODE == 24  // classic-color-burn
     return clamp(a - (a - b) / max(s, 1e-6), 0.0, a);
-#elif MODE == 25
+#elif MODE == 25  // classic-color-dodge
     return clamp(b / max(1.0 - s, 1e-6), 0.0, a);
 #else
     return a * s;
@@ -102,17 +102,17 @@ vec3 blended(vec4 backdrop, vec3 s) {
 #if MODE >= 12 && MODE <= 15 || MODE == 27 || MODE == 28
     vec3 b = backdrop.rgb / max(a, 1.0 / 255.0);
 #endif
-#if MODE == 12
+#if MODE == 12  // hue
     return a * set_lum(set_sat(s, sat_of(b)), lum(b));
-#elif MODE == 13
+#elif MODE == 13  // saturation
     return a * set_lum(set_sat(b, sat_of(s)), lum(b));
-#elif MODE == 14
+#elif MODE == 14  // color
     return a * set_lum(s, lum(b));
-#elif MODE == 15
+#elif MODE == 15  // luminosity
     return a * set_lum(b, lum(s));
-#elif MODE == 27
+#elif MODE == 27  // darker-color
     return a * (lum(s) < lum(b) ? s : b);
-#elif MODE == 28
+#elif MODE == 28  // lighter-color
     return a * (lum(s) > lum(b) ? s : b);
 #else
     return vec3(channel(backdrop.r, a, s.r), channel(backdrop.g, a, s.g), channel(backdrop.b, a, s.b));

@@ -15,7 +15,7 @@ out vec4 o_color;
 uniform sampler2D u_backdrop;
 uniform vec4 u_backdrop_region;
 #endif
-#if MODE == 35 || MODE == 36
+#if MODE == 35 || MODE == 36  // dissolve, dancing-dissolve
 uniform vec4 u_cells;  // composition width and height, and the frame's size in pixels
 uniform uint u_seed;
 #endif
@@ -51,13 +51,13 @@ float pattern(vec2 frame) {
 // return D.
 vec4 combined(vec4 S) {
     vec4 D = backdrop();
-#if MODE == 31
+#if MODE == 31  // stencil-alpha
     return D * S.a;
-#elif MODE == 32
+#elif MODE == 32  // stencil-luma
     return D * (lum(S.rgb) * S.a);
-#elif MODE == 33
+#elif MODE == 33  // silhouette-alpha
     return D * (1.0 - S.a);
-#elif MODE == 34
+#elif MODE == 34  // silhouette-luma
     return D * (1.0 - lum(S.rgb) * S.a);
 #elif MODE == 35 || MODE == 36
 #ifdef PRESERVE
@@ -72,9 +72,9 @@ vec4 combined(vec4 S) {
 #else
     vec3 color = S.a * ((1.0 - D.a) * S.rgb + mixed) + (1.0 - S.a) * D.rgb;
     float alpha = S.a + D.a * (1.0 - S.a);
-#if MODE == 29
+#if MODE == 29  // alpha-add
     alpha = min(1.0, S.a + D.a);
-#elif MODE == 30
+#elif MODE == 30  // luminescent-premul
     color = S.a * S.rgb + (1.0 - S.a) * D.rgb;
 #endif
     return vec4(min(color, alpha), alpha);

@@ -1,4 +1,5 @@
 // Value of a track matte at a frame position. MATTE: 0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted.
+#include "formulas.glsl"
 
 #if MATTE != 0
 uniform sampler2D u_matte;
@@ -13,7 +14,7 @@ float matte(vec2 frame) {
         return MATTE == 2 ? 1.0 : 0.0;
     }
     vec4 source = floor(clamp(texel_of(u_matte, u_matte_region, frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
-    float luma = dot(source.rgb, vec3(0.2126, 0.7152, 0.0722));
+    float luma = luma709(source.rgb);
 #if MATTE == 1
     return source.a;
 #elif MATTE == 2

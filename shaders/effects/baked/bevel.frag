@@ -1,5 +1,5 @@
 // A bevel over the canvas: u_bands (red = light, green = shade; it can be smaller) within u_shape. Light adds, shade
-// multiplies.
+// multiplies (effects.md 8.2).
 #include "canvas.glsl"
 #include "composite.glsl"
 
@@ -15,5 +15,5 @@ void main() {
     if (textureSize(u_bands, 0) != textureSize(u_source, 0)) bands *= texelFetch(u_shape, pixel(), 0).a;
     vec4 light = vec4(u_highlight_color.rgb, 1.0) * bands.r * clamp(u_highlight_opacity / 100.0, 0.0, 1.0);
     vec4 shade = vec4(u_shadow_color.rgb, 1.0) * bands.g * clamp(u_shadow_opacity / 100.0, 0.0, 1.0);
-    f_color = composited(composited(texelFetch(u_source, pixel(), 0), light, 1), shade, 3);
+    f_color = composited(composited(texelFetch(u_source, pixel(), 0), light, LIGHTER), shade, MULTIPLY);
 }

@@ -1,4 +1,4 @@
-// The lit and the shaded band of a bevel, within u_shape. in: u_source, whose alpha is the height; u_light, the direction
+// The lit and the shaded band of a bevel (effects.md 8.2), within u_shape. in: u_source, whose alpha is the height; u_light, the direction
 // to the light. out: red = light, green = shade, each 0..1.
 #include "frame.glsl"
 

@@ -2,7 +2,7 @@
 #include "effect.glsl"
 #include "hsl.glsl"
 
-uniform float u_combiner_mode;
+uniform float u_combiner_mode;  // 0 to 7, in the order of the cases below
 
 void main() {
     vec4 c = here();
@@ -12,10 +12,10 @@ void main() {
     }
     float y = luma709(c.rgb), middle = 128.0 / 255.0;
     switch (int(clamp(floor(u_combiner_mode + 0.5), 0.0, 7.0))) {
-        case 0: put(vec4(rgb_to_hsl(c.rgb), c.a)); break;
-        case 1: put(vec4(hsl_to_rgb(c.rgb), c.a)); break;
-        case 2: put(vec4(y, 0.565 * (c.b - y) + middle, 0.713 * (c.r - y) + middle, c.a)); break;
-        case 3: {
+        case 0: put(vec4(rgb_to_hsl(c.rgb), c.a)); break;  // RGB to HSL
+        case 1: put(vec4(hsl_to_rgb(c.rgb), c.a)); break;  // HSL to RGB
+        case 2: put(vec4(y, 0.565 * (c.b - y) + middle, 0.713 * (c.r - y) + middle, c.a)); break;  // RGB to YUV
+        case 3: {  // YUV to RGB
             float u = c.g - middle, v = c.b - middle;
             put(vec4(c.r + 1.403 * v, c.r - 0.344 * u - 0.714 * v, c.r + 1.770 * u, c.a));
             break;

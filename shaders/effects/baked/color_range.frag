@@ -2,7 +2,7 @@
 #include "effect.glsl"
 
 uniform vec4 u_key_color;  // straight sRGB
-uniform float u_color_space;
+uniform float u_color_space;  // 0 luma and differences of channels, 1 YUV, 2 rgb
 uniform float u_min_tolerance, u_max_tolerance, u_luma_weight;  // percent
 
 vec3 projected(vec3 c) {

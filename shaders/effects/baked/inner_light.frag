@@ -1,4 +1,5 @@
-// Inner shadow and inner glow: u_soft (the blurred, displaced outside of the silhouette) in one colour within u_shape.
+// Inner shadow and inner glow: u_soft (the blurred, displaced outside of the silhouette) in one colour within u_shape
+// (effects.md 8.2).
 #include "canvas.glsl"
 #include "composite.glsl"
 

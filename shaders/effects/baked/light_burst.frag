@@ -1,15 +1,15 @@
 // Streaks of light towards a point, screened onto the picture (effects.md 8.6).
 #include "effect.glsl"
+#include "middle.glsl"
 
-uniform float u_center_x, u_center_y;        // px from the canvas centre
-uniform float u_intensity, u_ray_length;     // percent
+uniform float u_intensity, u_ray_length;  // percent
 
 void main() {
-    vec2 q = vec2(pixel()), middle = center() + vec2(u_center_x, u_center_y);
+    vec2 q = vec2(pixel());
     vec4 sum = vec4(0.0);
     float weights = 0.0;
     for (int k = 1; k <= 24; k++) {
-        ivec2 p = ivec2(floor(q + (middle - q) * float(k) / 24.0 * u_ray_length / 100.0 + 0.5));
+        ivec2 p = ivec2(floor(q + (middle() - q) * float(k) / 24.0 * u_ray_length / 100.0 + 0.5));
         if (!on_canvas(p)) continue;
         float weight = 1.0 - float(k) / 25.0;
         vec4 c = texel(p);

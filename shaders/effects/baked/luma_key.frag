@@ -1,7 +1,7 @@
 // Keys out by brightness: brighter, darker, similar or dissimilar to a threshold (effects.md 8.10).
 #include "effect.glsl"
 
-uniform float u_key_type;
+uniform float u_key_type;  // 0 brighter, 1 darker, 2 similar, 3 dissimilar
 uniform float u_threshold, u_tolerance, u_softness;  // 0..255
 
 void main() {

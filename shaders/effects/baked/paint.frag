@@ -1,5 +1,4 @@
-// Draws u_paint, encoded premultiplied, over the canvas: 0 source-over, 1 lighter, 2 screen, 3 multiply, 4 source-
-// atop (effects.md 4.3).
+// Draws u_paint, encoded premultiplied, on the canvas by a composite operation (include/composite.glsl).
 #include "canvas.glsl"
 #include "composite.glsl"
 

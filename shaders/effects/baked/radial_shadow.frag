@@ -4,7 +4,7 @@
 uniform sampler2D u_shadow;
 uniform vec4 u_shadow_color;
 uniform float u_shadow_opacity;
-uniform float u_render_mode;
+uniform float u_render_mode;  // 1: the shadow alone
 
 void main() {
     float s = texelFetch(u_shadow, pixel(), 0).a * u_shadow_opacity / 100.0;

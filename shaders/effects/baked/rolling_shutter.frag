@@ -2,7 +2,7 @@
 #include "warp.glsl"
 
 uniform float u_sweep, u_wobble;  // px
-uniform float u_scan_direction;
+uniform float u_scan_direction;  // 1: the scan begins at the far side
 uniform bool u_vertical_scan;
 
 vec2 source(vec2 q) {

@@ -1,5 +1,5 @@
 // Two displaced, blurred copies of the silhouette: their difference or, inverted, their overlap, in one colour within
-// it.
+// it (effects.md 8.2).
 #include "canvas.glsl"
 #include "composite.glsl"
 
@@ -16,5 +16,5 @@ void main() {
     float b = texture(u_soft, within(u_soft_region, v_frame + u_offset)).a;
     float p = a * (1.0 - b), q = b * (1.0 - a), band = u_invert ? a * b : p + q - p * q;
     float alpha = band * texelFetch(u_shape, pixel(), 0).a * clamp(u_opacity / 100.0, 0.0, 1.0) * u_color.a;
-    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(u_color.rgb, 1.0) * alpha, 0);
+    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(u_color.rgb, 1.0) * alpha, SOURCE_OVER);
 }

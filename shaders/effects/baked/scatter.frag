@@ -3,7 +3,7 @@
 #include "hash.glsl"
 
 uniform float u_amount;
-uniform float u_grain;
+uniform float u_grain;  // 1 across only, 2 down only
 uniform ivec2 u_keys[2];
 
 void main() {

@@ -2,7 +2,8 @@
 #include "warp.glsl"
 
 uniform float u_slant;  // px
-uniform float u_slant_axis, u_floor;
+uniform float u_slant_axis;  // 0 across, 1 down
+uniform float u_floor;  // the line that keeps its place, as a share of the side
 
 vec2 source(vec2 q) {
     vec2 lean = u_slant * (q / extent() - clamp(u_floor, 0.0, 1.0));

@@ -1,10 +1,9 @@
-// Mean of the neighbours with similar luma. Mode 1 shows the share of the others, mode 2 darkens by it (effects.md
-// 8.1).
+// Mean of the neighbours with similar luma (effects.md 8.1).
 #include "canvas.glsl"
 
 uniform int u_window;
 uniform float u_threshold;
-uniform float u_mode;
+uniform float u_mode;  // 1 shows the share of the other neighbours, 2 darkens by it
 
 void main() {
     vec4 c = here(), sum = vec4(0.0);

@@ -1,7 +1,7 @@
 // The picture while the strobe is on: a colour, the inverse, or nothing (effects.md 8.9).
 #include "effect.glsl"
 
-uniform float u_strobe_operation;
+uniform float u_strobe_operation;  // 0 colour, 1 inverse, 2 transparency
 uniform vec4 u_strobe_color;  // straight sRGB
 uniform float u_intensity;    // percent
 

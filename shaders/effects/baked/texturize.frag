@@ -2,7 +2,7 @@
 #include "effect.glsl"
 #include "hash.glsl"
 
-uniform float u_pattern;
+uniform float u_pattern;  // 0 grain, 1 canvas, 2 waves, 3 bricks
 uniform float u_contrast, u_scale;  // percent
 uniform float u_light_angle;        // degrees
 

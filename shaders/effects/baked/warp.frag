@@ -1,7 +1,8 @@
 // Bends the picture in one of seven styles (effects.md 8.8).
 #include "warp.glsl"
 
-uniform float u_style, u_warp_axis;
+uniform float u_style;      // 0 to 6, in the order of the cases below
+uniform float u_warp_axis;  // 1: x and y change places
 uniform float u_bend, u_horizontal_distortion, u_vertical_distortion;  // percent
 
 vec2 bent(vec2 p, int style, float b) {
