@@ -61,7 +61,7 @@ def _row(name: str, scenario: Scenario, outcome: Outcome) -> Row:
         "size": f"{scenario.workers:,} workers",
         "jobs/s": scenario.jobs_per_second,
         "jobs": jobs,
-        "lost": jobs - outcome.statuses.get("completed", 0),
+        "lost": jobs - len(outcome.statuses.get("completed", ())),
         "contradictions": len(outcome.contradictions),
         "simulated s": round(outcome.seconds, 1),
         "busy share": round(_work_seconds(scenario) * jobs / (scenario.workers * outcome.seconds), 3),

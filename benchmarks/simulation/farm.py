@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import random
 import time
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -25,10 +23,14 @@ from cluster.embedded.postgres import EmbeddedPostgres
 from farm_core.db import migrate
 from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
-from farm_core.jobs import repository
+from farm_core.jobs import claims, repository
 from scheduler.scheduler import Scheduler
 
 CANCEL_SECONDS_MAX: Final = 5.0
+DRAIN_SECONDS_MAX: Final = 300.0
+"""Simulated time after the last arrival. Jobs that have not ended by then are lost."""
+ORPHANS: Final = 3
+"""Jobs that a dying scheduler claims and does not plan."""
 _ACCOUNTS: Final = (
     "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 3, '0'), 'a' || n, 'pro', now()"
     " FROM generate_series(0, %s - 1) AS n"
@@ -74,7 +76,7 @@ class SimulatedFarm:
         """Jobs that their callers will cancel, with the moment."""
 
     async def run(self) -> Outcome:
-        """Run until the last job has ended, and return what happened."""
+        """Run until the last job has ended, at most for DRAIN_SECONDS_MAX after the last arrival. Return what happened."""
         self._furnish()
         self._schedulers = [self._scheduler() for _ in range(self.scenario.schedulers)]
         self.outcome.postgres_seconds -= PostgresTime(self.server.folder).seconds()
@@ -82,7 +84,9 @@ class SimulatedFarm:
         for scheduler in self._schedulers:
             schedulers.start(scheduler)
         await asyncio.gather(self._arrive(), self._fail())
-        while self._left():
+        ends = asyncio.get_running_loop().time() + DRAIN_SECONDS_MAX
+        while self._left() and (now := asyncio.get_running_loop().time()) < ends:
+            await self._cancel_due(now)
             await asyncio.sleep(0.5)
             schedulers.wake(self._schedulers)
         self.outcome.seconds = asyncio.get_running_loop().time()
@@ -113,7 +117,7 @@ class SimulatedFarm:
 
     async def _arrive(self) -> None:
         """Create jobs a batch at a time. While Postgres is away callers wait, and their jobs come afterwards."""
-        loop, scenario, numbers, pending = asyncio.get_running_loop(), self.scenario, itertools.count(), 0.0
+        loop, scenario, pending = asyncio.get_running_loop(), self.scenario, 0.0
         ends, connection = loop.time() + scenario.arrival_seconds, self._connection()
         while loop.time() < ends:
             await asyncio.sleep(BATCH_SECONDS)
@@ -124,14 +128,15 @@ class SimulatedFarm:
             if connection.closed:
                 connection = self._connection()
             pending += scenario.jobs_per_second * BATCH_SECONDS
-            self._create(connection, [next(numbers) for _ in range(int(pending))], loop.time())
+            self._create(connection, int(pending), loop.time())
             pending %= 1
             await self._cancel_due(loop.time())
             schedulers.wake(self._schedulers)
         connection.close()
 
-    def _create(self, connection: psycopg.Connection[Any], numbers: Sequence[int], now: float) -> None:
-        jobs = {f"job_{number:07}": self._owner() for number in numbers}
+    def _create(self, connection: psycopg.Connection[Any], number: int, now: float) -> None:
+        first = len(self.outcome.created)
+        jobs = {f"job_{index:07}": self._owner() for index in range(first, first + number)}
         connection.execute(_JOBS, (EPOCH + timedelta(seconds=now), list(jobs), list(jobs.values())))
         self.outcome.created |= {job_id: (owner, now) for job_id, owner in jobs.items()}
         for job_id in jobs:
@@ -146,8 +151,7 @@ class SimulatedFarm:
         if due:
             database = Database(self.server.url)
             async with database.work() as session:
-                for job_id in due:
-                    await repository.cancel(session, job_id)
+                self.outcome.cancelled |= {job_id for job_id in due if await repository.cancel(session, job_id)}
             await database.close()
 
     def _owner(self) -> str:
@@ -173,8 +177,14 @@ class SimulatedFarm:
         self._fleet.restore(nodes[:some])
 
     async def _replace_scheduler(self) -> None:
-        """End a scheduler, which gives back none of its leases, and start another one."""
-        await schedulers.stop(self._schedulers.pop(0))
+        """End a scheduler that has claimed jobs and not planned them, and start another one. No lease is given back."""
+        dying, now = self._schedulers.pop(0), asyncio.get_running_loop().time()
+        with self._connection() as connection:
+            self._create(connection, ORPHANS, now)
+        moment = EPOCH + timedelta(seconds=now)
+        claimed = await dying.dependencies.database.single(lambda one: claims.claim_jobs(one, moment, ORPHANS))
+        self.outcome.orphans += len(claimed)
+        await schedulers.stop(dying)
         self._schedulers.append(self._scheduler())
         schedulers.start(self._schedulers[-1])
 

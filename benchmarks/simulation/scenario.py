@@ -15,12 +15,13 @@ CALM_SHARE: Final = 0.4
 """Faults begin after this share of the arrivals."""
 
 CONTRADICTIONS: Final = {
-    "jobs that were completed more or less than once": "SELECT count(*) FROM (SELECT 1 FROM jobs LEFT JOIN job_events"
-    " ON job_events.job_id = jobs.id AND job_events.event = 'complete' WHERE jobs.status = 'completed' GROUP BY jobs.id"
+    "jobs that ended more or less than once": "SELECT count(*) FROM (SELECT 1 FROM jobs LEFT JOIN job_events ON"
+    " job_events.job_id = jobs.id AND job_events.event IN ('complete', 'fail', 'cancel') GROUP BY jobs.id"
     " HAVING count(job_events.id) <> 1) AS wrong",
     "open tasks of jobs that have ended": "SELECT count(*) FROM tasks WHERE status IN ('pending', 'leased')",
-    "charges that differ from what was rendered": "SELECT (SELECT coalesce(sum(rendered_ms), 0) FROM usage)"
-    " - (SELECT coalesce(sum(reserved_ms), 0) FROM jobs WHERE status = 'completed')",
+    "accounts whose charges differ from what was rendered": "SELECT count(*) FROM accounts WHERE"
+    " (SELECT coalesce(sum(rendered_ms), 0) FROM usage WHERE usage.account_id = accounts.id) <>"
+    " (SELECT coalesce(sum(reserved_ms), 0) FROM jobs WHERE jobs.account_id = accounts.id AND status = 'completed')",
     "open jobs that have ended": "SELECT count(*) FROM open_jobs",
     "waiting jobs that have ended": "SELECT count(*) FROM waiting_jobs",
     "held jobs that have ended": "SELECT count(*) FROM held_jobs",
@@ -46,7 +47,7 @@ class Scenario:
     """Lose one in 25 nodes, cut off as many, and stop Postgres for `outage_seconds`; single assignments fail too."""
     outage_seconds: float = 30.0
     dying_schedulers: int = 0
-    """Schedulers that end with the first nodes, without giving back their leases. Others replace them."""
+    """Schedulers that die with the first nodes, some of their jobs between claim and plan. Others replace them."""
     cancelled_share: float = 0.0
     """Share of the jobs that their callers cancel within seconds."""
     poisoned_share: float = 0.0
@@ -62,10 +63,14 @@ class Outcome:
     """Account and moment of creation of each job."""
     first_leases: Mapping[str, float] = field(default_factory=dict)
     """Time of the first lease of each job."""
-    statuses: Mapping[str, int] = field(default_factory=dict)
-    failed: Set[str] = frozenset()
+    statuses: Mapping[str, Set[str]] = field(default_factory=dict)
+    """Jobs by their status at the end."""
+    cancelled: set[str] = field(default_factory=set)
+    """Jobs whose callers were told that they are cancelled."""
     poisoned: Set[str] = frozenset()
-    """Jobs that crashed every worker."""
+    """Jobs that crash every worker."""
+    orphans: int = 0
+    """Number of jobs whose scheduler died before it planned them."""
     seconds: float = 0.0
     statements: int = 0
     scheduler_seconds: float = 0.0
@@ -74,8 +79,8 @@ class Outcome:
 
     def read(self, connection: psycopg.Connection[Any]) -> None:
         """Take in what the tables say at the end."""
-        self.statuses = dict(connection.execute("SELECT status, count(*) FROM jobs GROUP BY status").fetchall())
-        self.failed = {row[0] for row in connection.execute("SELECT id FROM jobs WHERE status = 'failed'")}
+        jobs = connection.execute("SELECT status, array_agg(id) FROM jobs GROUP BY status").fetchall()
+        self.statuses = {status: set(ids) for status, ids in jobs}
         found = {name: connection.execute(query.encode()).fetchone() for name, query in CONTRADICTIONS.items()}
         self.contradictions = [f"{name}: {row}" for name, row in found.items() if row != (0,)]
 

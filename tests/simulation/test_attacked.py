@@ -22,7 +22,7 @@ def waits_of(scenario: AttackedFarm) -> Waits:
 @pytest.mark.service
 @pytest.mark.thorough
 def test_twenty_hostile_accounts_delay_title_cards_for_seconds() -> None:
-    """They waited for 48 s at p99, and those of new accounts for 87 s."""
+    """Without isolation, title cards wait for 48 s at p99, and those of new accounts for 87 s."""
     waits = waits_of(AttackedFarm(8, 2, MANY, seconds=30))
     assert quantile(waits.proven, 0.5) < 2
     assert quantile(waits.proven, 1.0) < 8
@@ -32,7 +32,7 @@ def test_twenty_hostile_accounts_delay_title_cards_for_seconds() -> None:
 @pytest.mark.service
 @pytest.mark.thorough
 def test_a_new_scheduler_knows_the_accounts_that_are_slow() -> None:
-    """It knew nothing, and each account cost another restart."""
+    """Otherwise each slow account costs another restart of a worker."""
     waits = waits_of(AttackedFarm(8, 1, SLOW, seconds=60, restart_scheduler_at=30))
     late = waits.proven[len(waits.proven) // 2 + 8 :]
     assert quantile(late, 1.0) < 8
@@ -43,7 +43,6 @@ def test_a_new_scheduler_knows_the_accounts_that_are_slow() -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("number", range(len(attacks(64))))
 def test_honest_accounts_are_served_during_each_attack(number: int) -> None:
-    """Measured on tables in memory: at most 2 s at the median and 14 s at p99."""
     waits = waits_of(AttackedFarm(64, 4, attacks(64)[number], seconds=60))
     assert quantile(waits.proven, 0.5) < 4
     assert quantile(waits.proven, 1.0) < 30
