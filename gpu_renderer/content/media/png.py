@@ -15,6 +15,7 @@ _HEAD, _TAIL = 8, 4
 """Bytes before a chunk's content (length and name) and after it (checksum)."""
 _NUMBER: Final = 4
 """Bytes of the sequence number that chunks of frames begin with."""
+_SIGNIFICANT_BITS: Final = b"sBIT"
 _SRGB_GAMMA: Final = 1 / 2.2
 _GAMMA_TOLERANCE: Final = 0.05
 """Relative difference up to which a gamma without primaries counts as that of sRGB."""
@@ -71,7 +72,8 @@ def chunks(data: bytes) -> Iterator[tuple[bytes, slice]]:
 def without_ignored_colors(data: bytes) -> bytes:
     """Return the file without colour chunks that Chromium ignores.
 
-    They are primaries without a gamma, a gamma of zero, and sRGB's gamma without primaries. `cICP` replaces all others.
+    They are primaries without a gamma, a gamma of zero, sRGB's gamma without primaries, and the significant bits, by which
+    Skia reduces colours to 5 and 6 bits. `cICP` replaces all others.
     """
     found = dict(chunks(data))
     ignored: frozenset[bytes] = frozenset()
@@ -85,7 +87,7 @@ def without_ignored_colors(data: bytes) -> bytes:
         ignored = frozenset({b"gAMA", b"cHRM"})
     elif b"cHRM" not in found and abs(value / _SRGB_GAMMA - 1) <= _GAMMA_TOLERANCE:
         ignored = frozenset({b"gAMA"})
-    places = [place for name, place in chunks(data) if name in ignored]
+    places = [place for name, place in chunks(data) if name in ignored | {_SIGNIFICANT_BITS}]
     parts, start = [], 0
     for place in places:
         parts.append(data[start : place.start - _HEAD])

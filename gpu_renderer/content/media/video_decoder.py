@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import av
+from av.codec.context import Flags
 
 from gpu_renderer.content.media.video_file import VideoIndex, alpha_library, limit, opened, packets, shown_stream
 from gpu_renderer.content.media.video_frame import UNSPECIFIED, DecodedFrame, Scalers
@@ -228,4 +229,5 @@ def _codec_of(stream: av.VideoStream) -> av.VideoCodecContext:
     codec, cores = stream.codec_context, os.cpu_count() or 1
     wanted = max(1, cores - 1) if codec.width * codec.height > LARGE_PIXELS else cores
     codec.thread_type, codec.thread_count = "AUTO", min(DECODER_THREADS_MAX, wanted)
+    codec.flags |= Flags.unaligned  # otherwise columns that the file crops at the left are shown
     return codec

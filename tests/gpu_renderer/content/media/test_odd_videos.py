@@ -13,6 +13,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+from av.bitstream import BitStreamFilterContext
 
 from gpu_renderer.content.media import video_decoder
 from gpu_renderer.content.media.video import Videos
@@ -233,3 +234,21 @@ def test_an_uncompressed_video_that_begins_with_its_bottom_row_is_drawn_upright(
     assert np.array_equal(frame.pixels_of(Region(8, 4, 16, 8)), frame.pixels[4:12, 8:24])
     assert not frame.has_samples
     assert not frame.has_plain_samples
+
+
+def test_columns_that_a_file_crops_at_the_left_are_not_shown(videos: Videos, tmp_path: Path) -> None:
+    whole = make_noise_video(tmp_path / "whole.mp4", (96, 64), frame_count=1)
+    cropped = tmp_path / "cropped.mp4"
+    with av.open(str(whole)) as source, av.open(str(cropped), "w") as container:
+        stream = source.streams.video[0]
+        written = container.add_stream_from_template(stream)
+        crop = BitStreamFilterContext("h264_metadata=crop_left=10:crop_right=6", stream, written)
+        for packet in [*source.demux(stream), None]:
+            for changed in crop.filter(packet if packet is not None and packet.size else None):
+                changed.stream = written
+                container.mux(changed)
+    frame, uncropped = videos.frame(str(cropped), 0.0), videos.frame(str(whole), 0.0)
+    assert frame is not None
+    assert uncropped is not None
+    # The outermost columns have other neighbours in colour.
+    assert np.array_equal(frame.pixels[:, 1:-1], uncropped.pixels[:, 11:-7])

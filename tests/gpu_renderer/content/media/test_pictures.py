@@ -163,6 +163,13 @@ def test_a_gamma_of_srgb_changes_no_colour_and_another_one_counts(tmp_path: Path
     assert pixels[15, 30].tolist() == pytest.approx(color, abs=1)
 
 
+def test_significant_bits_reduce_no_colour(tmp_path: Path) -> None:
+    png = with_chunk(encoded("PNG"), b"sBIT", bytes([5, 6, 5]))
+    pixels = pictures(tmp_path).picture(saved(tmp_path, png))
+    assert pixels is not None
+    assert pixels[15, 30].tolist() == PLAIN
+
+
 def test_primaries_count_only_with_a_gamma(tmp_path: Path) -> None:
     alone = with_chunk(encoded("PNG"), b"cHRM", WIDE)
     library = pictures(tmp_path)
