@@ -112,7 +112,7 @@ def test_a_simultaneous_trim_runs_over_all_runs_and_keeps_a_whole_one_closed() -
     [
         {"type": "none"},
         {"type": "trim", "start": 0, "end": 100},
-        {"type": "repeater", "copies": 1.9},
+        {"type": "repeater", "copies": 1},
         {"type": "wiggleTransform", "amount": 0},
     ],
 )
@@ -130,6 +130,11 @@ def test_a_repeater_climbs_its_ladder() -> None:
     assert centres == [0, 0, 58.689, 12.475, 113.502, 36.879, 162.043, 72.146]
     assert [run.stroke_factor for run in runs] == pytest.approx([1, 0.85, 0.7225, 0.614125])
     assert [run.opacity for run in runs] == pytest.approx([1, 0.85, 0.7225, 0.614125])
+
+
+def test_a_repeater_of_less_than_two_copies_moves_the_shape_along_the_ladder() -> None:
+    (one,) = run_chain({"type": "repeater", "copies": 1.9, "offsetX": 10, "offset": 2}).runs
+    assert one.points[0].x == SQUARE.points[0].x + 20
 
 
 def test_a_repeater_grows_the_box_and_paints_fading_copies_apart() -> None:

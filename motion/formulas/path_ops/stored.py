@@ -46,7 +46,7 @@ class PathOperator:
         if self.type == "trim":
             return self.end - self.start >= 100.0
         if self.type == "repeater":
-            return self.copies < 2.0
+            return self.copies <= 1.0
         if self.type == "wiggleTransform":
             return self.amount <= 0.0 and self.wiggle_rotation <= 0.0 and self.wiggle_scale <= 0.0
         return self.type == "none"
