@@ -21,7 +21,7 @@ from gpu_renderer.content.svg.filters import (
     image_filter,
     in_linear_light,
 )
-from gpu_renderer.content.svg.lettering import draw_pictures, letterings, text_box
+from gpu_renderer.content.svg.lettering import draw_pictures, interrupted, letterings, text_box
 from gpu_renderer.content.svg.masking import draw_masks, masks_of
 from gpu_renderer.content.svg.media_queries import Screen
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
@@ -276,7 +276,7 @@ class Drawing(SvgScene):
                 self.budget.spend_layer(canvas)
                 canvas.saveLayer(None, skia.Paint(Alphaf=lettering.opacity))
             smooth = lettering.state._replace(style=lettering.state.style | {"shape-rendering": "auto"})
-            self._paint_outline(lettering.path, canvas, smooth, box)
+            self._paint_outline(interrupted(lettering, canvas.getTotalMatrix()), canvas, smooth, box)
             draw_pictures(lettering, canvas)
             canvas.restoreToCount(depth)
 

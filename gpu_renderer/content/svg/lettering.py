@@ -34,6 +34,8 @@ _OUTLINE_SIZE_PX = 512.0
 _ANCHORS = {"middle": 0.5, "end": 1.0}
 _LINE_THICKNESS = 0.1
 """In ems."""
+_GAP_MARGIN_MAX_PX = 13.0
+"""Largest distance between a glyph and the line that it interrupts, raster pixels, as in Chromium."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,10 @@ class Lettering:
     opacity: float = 1.0
     pictures: tuple[tuple[skia.Matrix, Placed], ...] = ()
     """Glyphs that are pictures, each with the matrix from its pen to user space."""
+    outlines: tuple[skia.Path, ...] = ()
+    """Outlines of the glyphs one by one."""
+    gaps: tuple[tuple[float, float], ...] = ()
+    """Left and right ends of the glyphs that interrupt a decoration line."""
 
 
 class _Extent(NamedTuple):
@@ -75,6 +81,21 @@ def text_box(found: list[Lettering]) -> skia.Rect:
     for lettering in found:
         box.join(lettering.box)
     return box
+
+
+def interrupted(lettering: Lettering, to_raster: skia.Matrix) -> skia.Path:
+    """Return the outline of a lettering. A decoration line leaves a margin around the glyphs that cross it, as in browsers."""
+    if not lettering.gaps:
+        return lettering.path
+    line, rows = lettering.path.getBounds(), [to_raster.get(index) for index in (0, 1, 3, 4)]
+    margin = min(line.height(), _GAP_MARGIN_MAX_PX / max(1e-6, math.hypot(*rows) / math.sqrt(2)))
+    path, left = skia.Path(), line.left()
+    for start, end in [*sorted(lettering.gaps), (math.inf, math.inf)]:
+        right = min(line.right(), start - margin)
+        if right > left:
+            path.addRect(skia.Rect.MakeLTRB(left, line.top(), right, line.bottom()))
+        left = max(left, end + margin)
+    return path
 
 
 def draw_pictures(lettering: Lettering, canvas: skia.Canvas) -> None:
@@ -155,13 +176,28 @@ def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Le
     above: list[Lettering] = []
     for _, state in piece.owners:
         for line, top, thickness in _lines(state.style, extent, font_size(piece.state.style)):
+            gaps: list[tuple[float, float]] = []
             if piece.track is None:
-                path = skia.Path().addRect(skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness))
+                band = skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness)
+                path = skia.Path().addRect(band)
+                gaps = [] if line == "line-through" else list(_crossings(lettering.outlines, band))
             else:
                 path = _line_on_path(piece, x, y, chain, (top, thickness))
-            drawn = Lettering(state, path, lettering.box, lettering.opacity)
+            drawn = Lettering(state, path, lettering.box, lettering.opacity, gaps=tuple(gaps))
             (above if line == "line-through" else below).append(drawn)
     return [*below, lettering, *above]
+
+
+def _crossings(outlines: tuple[skia.Path, ...], line: skia.Rect) -> Iterator[tuple[float, float]]:
+    """Yield the left and right ends of what each glyph has at the height of a line."""
+    for outline in outlines:
+        bounds = outline.getBounds()
+        if bounds.top() < line.bottom() and bounds.bottom() > line.top():
+            band = skia.Rect.MakeLTRB(bounds.left() - 1, line.top(), bounds.right() + 1, line.bottom())
+            crossing = skia.Op(outline, skia.Path().addRect(band), skia.kIntersect_PathOp)
+            if crossing is not None and not crossing.isEmpty():
+                found = crossing.computeTightBounds()
+                yield found.left(), found.right()
 
 
 def _line_on_path(piece: Piece, x: float, y: float, chain: FontChain, line: tuple[float, float]) -> skia.Path:
@@ -224,6 +260,7 @@ def _shift(style: Style, extent: _Extent) -> float:
 def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.state.style)
     pictures: list[tuple[skia.Matrix, Placed]] = []
+    outlines: list[skia.Path] = []
     for glyph, matrix, width in _glyphs_in_place(piece, x, y, chain):
         box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -extent.ascent * size, width, extent.descent * size)))
         matrix.preTranslate(glyph.dx * size, glyph.dy * size)
@@ -234,8 +271,9 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
             moved = skia.Path(outline)
             moved.transform(matrix)
             path.addPath(moved, 0, 0)
+            outlines.append(moved)
     opacity = math.prod(fraction(state.style.get("opacity"), 1.0) for _, state in piece.owners[1:])
-    return Lettering(piece.state, path, box, opacity, tuple(pictures))
+    return Lettering(piece.state, path, box, opacity, tuple(pictures), tuple(outlines))
 
 
 def _glyphs_in_place(piece: Piece, x: float, y: float, chain: FontChain) -> Iterator[tuple[Glyph, skia.Matrix, float]]:

@@ -140,6 +140,13 @@ def test_texts_on_paths_are_underlined() -> None:
     assert at(body.replace('id="p"', 'id="p" fill="none"'), (48, 20), (48, 50), (44, 50)) == [RED, RED, NOTHING]
 
 
+def test_glyphs_interrupt_a_line_below_them_but_not_one_through_them() -> None:
+    text = '<text x="5" y="40" font-size="40" font-family="DejaVu Sans" fill="red" text-decoration="{}">jo</text>'
+    beside_the_j, below_the_o = (12.5, 43), (30, 43)
+    assert at(text.format("underline"), beside_the_j, below_the_o) == [NOTHING, RED]
+    assert at(text.format("line-through"), (12.6, 28.7)) == [RED]
+
+
 def test_a_switch_shows_what_it_has_instead_of_html() -> None:
     body = '<switch><foreignObject width="9" height="9"/><rect width="9" height="9" fill="red"/></switch>'
     pixels, lines = svg_pixels(svg(body), reference_fonts())
