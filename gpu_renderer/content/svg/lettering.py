@@ -174,16 +174,17 @@ def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Le
     lettering = _glyphs(piece, x, y + _baseline(piece.state, piece.owners, extent), chain, extent)
     below: list[Lettering] = []
     above: list[Lettering] = []
+    gaps: dict[str, tuple[tuple[float, float], ...]] = {"line-through": ()}  # equal for all elements around the piece
     for _, state in piece.owners:
         for line, top, thickness in _lines(state.style, extent, font_size(piece.state.style)):
-            gaps: list[tuple[float, float]] = []
             if piece.track is None:
                 band = skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness)
                 path = skia.Path().addRect(band)
-                gaps = [] if line == "line-through" else list(_crossings(lettering.outlines, band))
+                if line not in gaps:
+                    gaps[line] = tuple(_crossings(lettering.outlines, band))
             else:
                 path = _line_on_path(piece, x, y, chain, (top, thickness))
-            drawn = Lettering(state, path, lettering.box, lettering.opacity, gaps=tuple(gaps))
+            drawn = Lettering(state, path, lettering.box, lettering.opacity, gaps=gaps.get(line, ()))
             (above if line == "line-through" else below).append(drawn)
     return [*below, lettering, *above]
 
