@@ -170,7 +170,7 @@ async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless(
         async with server(lambda _, answer=answer: answer) as seen:  # type: ignore[misc]
             with pytest.raises(FetchFailed, match="larger than 100 bytes") as failure:
                 await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
-            assert not failure.value.again
+            assert not failure.value.is_retryable
     assert list(tmp_path.iterdir()) == []  # noqa: ASYNC240 - the folder is empty
 
 
@@ -210,14 +210,14 @@ async def test_a_server_that_says_nothing_is_given_up() -> None:
 
 async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
     async with server(lambda head: head.split(" ")[1][1:].encode().join([b"HTTP/1.1 ", b" X\r\n\r\n"])) as seen:
-        for status, again in (("206", False), ("404", False), ("500", True)):
+        for status, can_succeed in (("206", False), ("404", False), ("500", True)):
             with pytest.raises(FetchFailed, match=status) as failure:
                 await guarded_get(f"http://a.example:{seen.port}/{status}", 9, LOCAL)
-            assert failure.value.again is again
+            assert failure.value.is_retryable is can_succeed
     async with server(lambda _: ok(b"x", "Content-Encoding: gzip")) as seen:
         with pytest.raises(FetchFailed, match="encoding") as failure:
             await guarded_get(f"http://a.example:{seen.port}/", 9, LOCAL)
-        assert not failure.value.again
+        assert not failure.value.is_retryable
     with pytest.raises(FetchFailed, match="could not be reached") as failure:
         await guarded_get("http://a.example:1/", 9, LOCAL)
     assert failure.value.is_retryable
