@@ -6,8 +6,17 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from gpu_renderer.display_list.graph import Draw
-from gpu_renderer.display_list.operations import BlendLayer, DisplayList, LayerOperation, Operation
+from gpu_renderer.display_list.operations import (
+    BlendLayer,
+    DisplayList,
+    DrawMoved,
+    LayerOperation,
+    Operation,
+    regions_of,
+)
 from gpu_renderer.display_list.routing import is_stencil, reads_around
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.damage import Damage
@@ -58,7 +67,7 @@ def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage
     if len(olds) == len(news):
         pairs = zip(olds, news, strict=True)
         return damage.area(scene.frame, [region for was, now in pairs for region in _changed_operation(was, now)])
-    return damage.area(scene.frame, [operation.bounds for operation in (*olds, *news)])
+    return damage.area(scene.frame, regions_of((*olds, *news)))
 
 
 def _shared_count(old: Sequence[Operation], new: Sequence[Operation]) -> int:
@@ -79,7 +88,10 @@ def _changed_operation(was: Operation, now: Operation) -> Rects:
         # A blend quantises the whole target.
         if all(isinstance(one, BlendLayer) and not is_stencil(one.layer.step) for one in (was, now)):
             return old.bounds, new.bounds
-    return was.bounds, now.bounds
+    if isinstance(was, DrawMoved) and isinstance(now, DrawMoved) and was.is_same_layers(now):
+        rows = np.flatnonzero((was.places != now.places).any(axis=0)).tolist()
+        return tuple([regions[row] for regions in (was.regions, now.regions) for row in rows])
+    return tuple(regions_of((was, now)))
 
 
 def _carrier(step: Draw) -> Draw:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from gpu_renderer import effects
 from gpu_renderer.display_list import grouping, routing
@@ -19,11 +20,13 @@ from gpu_renderer.display_list.graph import (
     Adjustment,
     Draw,
     MatteUse,
+    MovedLayer,
     RenderGraph,
     Scene,
     Step,
 )
 from gpu_renderer.display_list.identity_cache import IdentityCache
+from gpu_renderer.display_list.layer_records import LayerRecords
 from gpu_renderer.display_list.layer_steps import LayerSteps, Size
 from gpu_renderer.display_list.routing import blend_of, routed
 from gpu_renderer.display_list.space import camera, lights
@@ -56,11 +59,12 @@ def compiled(
     box: Callable[[Source], Size],
     still_scale: float = 1.0,
     known: IdentityCache[list[Placed]] | None = None,
+    records: LayerRecords[Any] | None = None,
 ) -> RenderGraph:
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
     `box`: function from content to its width and height in layer px, (0, 0) if it has none. `known`: steps of the frames
-    before. The corner and the size of the composition are each rounded to pixels (document.md 4.4).
+    before. `records`: layers of the frames before, None to make a step of its own for each layer. The corner and the size of the composition are each rounded to pixels (document.md 4.4).
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
     x, y, scale = fitted.offset_x, fitted.offset_y, fitted.scale
@@ -68,7 +72,7 @@ def compiled(
     view = matrix.product(matrix.translation(x, y), matrix.scaling(scale, scale))
     clip = Region(*map(round_half_up, (x, y, snapshot.width * scale, snapshot.height * scale))).intersection(frame)
     return _ListCompiler(
-        snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale, known or IdentityCache()
+        snapshot, camera.eye(snapshot), frame, clip, view, scale, box, still_scale, known or IdentityCache(), records
     ).graph()
 
 
@@ -94,6 +98,8 @@ class _ListCompiler:
     """Same as `Scene.still_scale`."""
     known: IdentityCache[list[Placed]]
     """Steps of flat layers."""
+    records: LayerRecords[Any] | None = None
+    """Same as in `compiled`."""
     opacity: float = 1.0
     """Opacity of the groups around the list that are not isolated."""
     nesting: int = 0
@@ -162,7 +168,7 @@ class _ListCompiler:
         matte = None if layer.matte is None else self._matte(layer)
         transform = layer.transform
         if not isinstance(transform, Transform3D):
-            return self._flat_steps(layer, matte)
+            return self._flat_steps(layer, transform, matte)
         is_plane = not (layer.ghosts or isinstance(layer.source, (CompositionSource, MissingSource, AdjustmentSource)))
         if is_plane and not routing.is_faded_out(layer, matte):
             placed = self._planes(layer, transform, matte)
@@ -172,16 +178,26 @@ class _ListCompiler:
             return [(shared, step) for _, step in placed]
         return [(self.eye.depth(transform), step) for step in self._steps_with_ghosts(layer, matte)]
 
-    def _flat_steps(self, layer: LayerSnapshot, matte: MatteUse | None) -> list[Placed]:
+    def _flat_steps(self, layer: LayerSnapshot, transform: Transform2D, matte: MatteUse | None) -> list[Placed]:
         """Return the steps of a layer in two dimensions, those of the last frame if nothing about them has changed."""
         place = self.view, self.view_scale, self.opacity
         depends_on_more = matte or layer.samples or layer.ghosts or isinstance(layer.source, CompositionSource)
         found = None if depends_on_more else self.known.get(layer, place)
+        if found is None and not depends_on_more and (moved := self._moved(layer, transform)) is not None:
+            return [(0.0, moved)] if moved.opacity > 0.0 else []
         if found is None:
             found = [(0.0, step) for step in self._steps_with_ghosts(layer, matte)]
             if not depends_on_more:
                 self.known.put(layer, place, found)
         return found
+
+    def _moved(self, layer: LayerSnapshot, transform: Transform2D) -> MovedLayer | None:
+        """Return the step of a bare layer that has moved, or None for a layer that stands still or has to be drawn alone."""
+        found = None if self.records is None or transform.corner_pin is not None else self.records.find(layer)
+        if found is None:
+            return None
+        record, is_new = found
+        return MovedLayer(record, layer, transform, layer.opacity * self.opacity, self.view, is_new)
 
     def _steps_with_ghosts(self, layer: LayerSnapshot, matte: MatteUse | None) -> Iterable[Step | None]:
         """Return the steps of a layer between those of its ghosts, without depths."""

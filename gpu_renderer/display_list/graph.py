@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from gpu_renderer.content.raster import WHOLE, UnitRect
+from gpu_renderer.display_list.layer_records import LayerRecord
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.color import Rgba, decoded, linear
 from gpu_renderer.geometry.matrix import Matrix3, Placement
 from gpu_renderer.geometry.region import Region
 from motion.records import record
-from motion.snapshot import ColorManagement, LayerSnapshot, Light, LinearGradient, Material, Matrix4, RadialGradient
+from motion.snapshot import (
+    ColorManagement,
+    LayerSnapshot,
+    Light,
+    LinearGradient,
+    Material,
+    Matrix4,
+    RadialGradient,
+    Transform2D,
+)
 
 MODES = {
     "normal": 0, "multiply": 1, "screen": 2, "overlay": 3, "darken": 4, "lighten": 5, "color-dodge": 6, "color-burn": 7,
@@ -123,7 +133,23 @@ class DepthGroup:
     planes: tuple[Draw, ...]
 
 
-Step = Draw | Adjustment | DepthGroup
+class MovedLayer(NamedTuple):
+    """A bare shape or text whose place and opacity alone can differ from those of the last frame."""
+
+    record: LayerRecord[Any]
+    """Record of the layer, with its paint."""
+    layer: LayerSnapshot
+    transform: Transform2D
+    opacity: float
+    view: Matrix3
+    """Matrix from composition px to frame px."""
+    is_new: bool
+    """True if the last frame did not show the layer, or with another content."""
+    is_exact: bool = False
+    """Same as `Draw.is_exact`."""
+
+
+Step = Draw | Adjustment | DepthGroup | MovedLayer
 
 
 NO_EYE = (0.0, 0.0, 0.0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
-from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, Step
+from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, MovedLayer, Step
 from gpu_renderer.display_list.layer_contents import has_passes
 from gpu_renderer.display_list.routing import quantises, takes_opacity_first
 from motion.snapshot import Transform3D
@@ -62,6 +62,8 @@ def _exact_if_graded(step: Step) -> Step:
 def _exact(step: Step) -> Step:
     if isinstance(step, DepthGroup):
         return DepthGroup(tuple(map(_exact_draw, step.planes)))
+    if isinstance(step, MovedLayer):
+        return step._replace(is_exact=True)
     return _exact_draw(step) if isinstance(step, Draw) else step
 
 

@@ -14,8 +14,9 @@ from gpu_renderer.content.raster import WHOLE, Raster, UnitRect, field_scale, ra
 from gpu_renderer.content.vector.mask import MaskRaster
 from gpu_renderer.content.vector.mesh import PlacedMesh, deformed, on_frame
 from gpu_renderer.display_list import shape_route
-from gpu_renderer.display_list.graph import Draw, Scene, Tint
+from gpu_renderer.display_list.graph import Draw, MovedLayer, Scene, Tint
 from gpu_renderer.display_list.identity_cache import IdentityCache
+from gpu_renderer.display_list.layer_records import LayerRecords, PaintKey
 from gpu_renderer.display_list.operations import Operation
 from gpu_renderer.display_list.paint import PLAIN, BakedPixels, Filter, Image, Paint, Pixels, Shape, gradient_of
 from gpu_renderer.display_list.space import lights
@@ -49,60 +50,26 @@ _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 
 Masked layers, and planes without spatial effects, drop them too (effects.md 5).
 """
-SCALES_MAX = 4
-"""Most scales at which the content of a source is cached."""
 Content = tuple[Paint | None, tuple[float, float]]
 """Paint of a layer, with width and height of the layer's own box, px."""
 
 
-class _KnownContents:
-    """Contents of a source at several scales of its raster.
-
-    A layer that turns has a scale with rounding errors, so it can change between two rasters from frame to frame.
-    """
-
-    __slots__ = ("_by_samples", "content", "scale", "source")
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        """Kept alive, because the caches' keys have its identity."""
-        self.scale: float | None = None
-        """Raster scale of the last layer."""
-        self.content: Content = None, (0.0, 0.0)
-        """Content of the last layer."""
-        self._by_samples: dict[float, Content] = {}
-
-    def choose(self, scale: float, samples: float, make: Callable[[], Content]) -> None:
-        """Choose the content for a raster scale and its raster px per layer px."""
-        content = self._by_samples.get(samples)
-        if content is None:
-            if len(self._by_samples) == SCALES_MAX:
-                del self._by_samples[next(iter(self._by_samples))]
-            content = self._by_samples[samples] = make()
-        self.scale, self.content = scale, content
-
-
 class LayerContents:
-    """Factory of the paint and the filter of layers.
-
-    Most layers show the same content in every frame and only move. The paint of a bare layer is cached while
-    consecutive frames use its source, at up to SCALES_MAX scales. The key is the source object and everything else that
-    the paint depends on.
-    """
+    """Factory of the paint and the filter of layers."""
 
     def __init__(self, rasters: Contents) -> None:
         self.rasters = rasters
-        self._now: dict[tuple[object, ...], _KnownContents] = {}
-        self._before = self._now
         self._meshes: LruCache[tuple[Raster, Image | None]] = LruCache(MESHES_MAX, lambda _: 1)
         self.steps: IdentityCache[list[Placed]] = IdentityCache()
         """Steps of flat layers, for `compile.py`."""
+        self.records: LayerRecords[Paint | None] = LayerRecords()
+        """Layers that move, with their paint, for `compile.py` and `lower.py`."""
         self.operations: IdentityCache[Operation] = IdentityCache()
         """Operations of bare layers, for `lower.py`."""
 
     def end_frame(self) -> None:
         """Drop what the current frame did not use."""
-        self._before, self._now = self._now, {}
+        self.records.end_frame()
         self.steps.end_frame()
         self.operations.end_frame()
         self.rasters.end_frame()
@@ -128,20 +95,14 @@ class LayerContents:
 
         `is_smooth`: a mesh has four samples a pixel.
         """
-        layer, source = step.layer, step.layer.source
-        if not stands_still(step):
-            return self._made(step, scene, is_smooth), self.box(layer)
-        key = (
-            id(source), shape_route.is_turned(step), layer.continuous_raster, layer.draft_quality, step.is_exact, step.is_matte,
-            scene.is_aces_cg,
-        )  # fmt: skip
-        known = self._now.get(key) or self._before.get(key) or _KnownContents(source)
-        self._now[key] = known
-        if step.raster_scale != known.scale:
-            known.choose(
-                step.raster_scale, self._samples(step), lambda: (self._made(step, scene, is_smooth), self.box(layer))
-            )
-        return known.content
+        return self._made(step, scene, is_smooth), self.box(step.layer)
+
+    def moved_paint(self, moved: MovedLayer, wanted: PaintKey, draw: Callable[[], Draw], scene: Scene) -> Paint | None:
+        """Return the paint of a layer that moved, from its record if that has it. `draw`: makes the layer's step."""
+        paint: Paint | None = moved.record.paint(
+            wanted, lambda: self._samples(draw()), lambda: self._made(draw(), scene, is_smooth=False)
+        )
+        return paint
 
     def _made(self, step: Draw, scene: Scene, is_smooth: bool) -> Paint | None:
         layer = step.layer

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from gpu_renderer.display_list import bounds, routing
-from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, RenderGraph, Scene, Step
+from gpu_renderer.display_list.graph import Adjustment, DepthGroup, Draw, MovedLayer, RenderGraph, Scene, Step
 from gpu_renderer.display_list.layer_contents import LayerContents, has_passes, part_shown, stands_still
+from gpu_renderer.display_list.moved import MovedLowering
 from gpu_renderer.display_list.operations import (
     Adjust,
     BlendLayer,
@@ -33,8 +35,23 @@ def lowered(graph: RenderGraph, contents: LayerContents, *, finds_video: bool = 
     lowering = replace(alone, references=references)
     found = lowering.video_base(graph.steps[0]) if finds_video and graph.steps else None
     operations: list[Operation] = [] if found is None else [found]
-    operations += [made for step in graph.steps[len(operations) :] if (made := lowering.operation(step)) is not None]
+    for run, steps in groupby(graph.steps[len(operations) :], _run_of):
+        if run is None:
+            operations += [
+                made
+                for step in steps
+                if not isinstance(step, MovedLayer) and (made := lowering.operation(step)) is not None
+            ]
+        else:
+            operations += MovedLowering(graph.scene, contents).operations(
+                [step for step in steps if isinstance(step, MovedLayer)]
+            )
     return DisplayList(graph.scene, tuple(operations), graph.background, graph.background_paint, references)
+
+
+def _run_of(step: Step) -> Matrix3 | None:
+    """Return the view of a layer that moved, or None. Neighbours with one view are lowered together."""
+    return step.view if isinstance(step, MovedLayer) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +60,7 @@ class _Lowering:
     contents: LayerContents
     references: Maps = ()
 
-    def operation(self, step: Step) -> Operation | None:
+    def operation(self, step: Adjustment | DepthGroup | Draw) -> Operation | None:
         """Return the operation of a step, or None for a layer outside the frame."""
         if isinstance(step, Adjustment):
             return Adjust(step, self._maps(step.layer), self.scene.clip)

@@ -6,13 +6,15 @@ fields (paint, bounds) are not compared.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from gpu_renderer import effects
 from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import UnitRect
-from gpu_renderer.display_list.graph import Adjustment, Draw, Scene
+from gpu_renderer.display_list.graph import Adjustment, Draw, MovedLayer, Scene
 from gpu_renderer.display_list.paint import Paint, PlacedQuad
+from gpu_renderer.display_list.quad_rows import Numbers, QuadRows
 from gpu_renderer.geometry import color, damage, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
@@ -81,6 +83,36 @@ class BlendLayer(LayerOperation):
     """Quantise the whole target to 8 bits, then blend a layer by a mode that is not a fixed function."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawMoved:
+    """Draw bare layers that moved over the backdrop, each as `DrawQuad` does. Their places are rows of arrays."""
+
+    layers: tuple[MovedLayer, ...]
+    paints: tuple[Paint, ...]
+    places: Numbers
+    """Numbers of each transform, and opacity. Shape (10, n)."""
+    rows: QuadRows
+    regions: Rects
+    """Paint bounds of each layer. They can overlap."""
+    bounds: Region
+    quads: Callable[[], Iterable[DrawQuad]] = field(repr=False)
+    """Function that returns the operations of the single layers."""
+
+    def is_same_layers(self, other: DrawMoved) -> bool:
+        """Return True if both draw the same layers, perhaps at other places."""
+        if len(self.layers) != len(other.layers):
+            return False
+        pairs = zip(self.layers, other.layers, strict=True)
+        return all(a.record is b.record and a.is_exact == b.is_exact and a.view == b.view for a, b in pairs)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or not isinstance(other, DrawMoved):
+            return self is other
+        return self.is_same_layers(other) and bool((self.places == other.places).all())
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True)
 class Adjust:
     """Run the effects of an adjustment layer over everything drawn so far."""
@@ -113,7 +145,16 @@ class DrawVideo:
     """True if the video covers the output pixel for pixel, so that an encoder can use its samples."""
 
 
-Operation = DrawQuad | DrawBuffer | DrawOverBackdrop | BlendLayer | Adjust | DrawDepthGroup | DrawVideo
+Operation = DrawQuad | DrawMoved | DrawBuffer | DrawOverBackdrop | BlendLayer | Adjust | DrawDepthGroup | DrawVideo
+
+
+def regions_of(operations: Iterable[Operation]) -> Iterator[Region]:
+    """Yield the paint bounds of operations, those of moved layers one by one."""
+    for operation in operations:
+        if isinstance(operation, DrawMoved):
+            yield from operation.regions
+        else:
+            yield operation.bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +203,7 @@ class DisplayList:
         They can overlap.
         """
         found: list[Region] = []
-        for operation in self.operations[1:]:
-            region = operation.bounds
+        for region in regions_of(self.operations[1:]):
             if not region.is_empty and not (found and region.intersection(found[-1]) == region):
                 found.append(region)
         return tuple(found)

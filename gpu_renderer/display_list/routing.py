@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Literal
 
 from gpu_renderer import effects
-from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, Adjustment, DepthGroup, Draw, MatteUse, Step
+from gpu_renderer.display_list.graph import FIXED_BLENDS, MODES, Adjustment, DepthGroup, Draw, MatteUse
 from gpu_renderer.display_list.operations import (
     Adjust,
     DisplayList,
     DrawBuffer,
     DrawDepthGroup,
+    DrawMoved,
     DrawOverBackdrop,
     DrawQuad,
     Operation,
@@ -90,6 +91,8 @@ def _keeps_opaque(operation: Operation) -> bool:
     """Return True if an operation is known to leave an opaque target opaque."""
     if isinstance(operation, Adjust):
         return EffectStack.of(operation.step.layer).keeps_opaque
+    if isinstance(operation, DrawMoved):
+        return True
     if isinstance(operation, DrawOverBackdrop):
         return False
     if isinstance(operation, DrawDepthGroup):
@@ -172,7 +175,7 @@ def keeps_depth(layer: LayerSnapshot) -> bool:
     return is_fixed and not (layer.shows_backdrop or len(layer.samples) > 1 or layer.mesh)
 
 
-def unsupported(step: Step) -> Iterator[str]:
+def unsupported(step: Draw | Adjustment | DepthGroup) -> Iterator[str]:
     """Yield a warning for each feature of a step that is drawn differently.
 
     `motion.vocabulary` warns about unknown names.

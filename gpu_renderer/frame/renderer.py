@@ -14,7 +14,7 @@ from gpu_renderer.content.contents import Contents
 from gpu_renderer.display_list import routing
 from gpu_renderer.display_list.changes import StablePrefix, changed
 from gpu_renderer.display_list.compile import compiled
-from gpu_renderer.display_list.graph import Draw, RenderGraph
+from gpu_renderer.display_list.graph import Draw, MovedLayer, RenderGraph
 from gpu_renderer.display_list.layer_contents import LayerContents
 from gpu_renderer.display_list.lower import lowered
 from gpu_renderer.display_list.operations import DisplayList
@@ -128,9 +128,9 @@ class FrameRenderer:
     def _compiled(self, snapshot: Snapshot, width: int, height: int) -> RenderGraph:
         """Return the snapshot's graph. Its unsupported features become warnings."""
         shown, contents = self._contents.with_character_planes(snapshot), self._layer_contents
-        graph = compiled(shown, width, height, self._contents.box, self._still_scale, contents.steps)
+        graph = compiled(shown, width, height, self._contents.box, self._still_scale, contents.steps, contents.records)
         for step in graph.steps:
-            if not (isinstance(step, Draw) and step.is_bare):
+            if not isinstance(step, MovedLayer) and not (isinstance(step, Draw) and step.is_bare):
                 self._warnings.update(dict.fromkeys(routing.unsupported(step)))
         return replace(graph, background=None, background_paint=None) if self._is_transparent else graph
 

@@ -220,11 +220,11 @@ class Kernels:
 
         def composite_parts(some: Rects) -> None:
             has_memory = self._composite(
-                backdrop.packed, draw_ops.packed, len(draw_ops.visible), levels, picture, stride_bytes,
+                backdrop.packed, draw_ops.packed, draw_ops.count, levels, picture, stride_bytes,
                 (c_int * (4 * len(some)))(*chain.from_iterable(some)), len(some),
             )  # fmt: skip
             if not has_memory:
-                raise MemoryError(f"no memory to composite {len(draw_ops.visible)} operations")
+                raise MemoryError(f"no memory to composite {draw_ops.count} operations")
 
         large = [part for part in parts if thread_count > 1 and pixels((part,)) >= 2 * BAND_PX]
         composite_parts(tuple(part for part in parts if part not in large) if large else parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,16 @@ from gpu_renderer.geometry.region import Region
 """`enum kind` of `draw_op.h`."""
 MODES_KNOWN = frozenset((0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 17, 22))
 """Blend modes of `blending.h`, by the numbers of `graph.MODES`."""
-_PLACE, _CONTENT = struct.Struct("<10i12ff").pack, struct.Struct("<4f4ff2iqqqq2iq8i").pack
+_CONTENT_FORMAT = "<4f4ff2iqqqq2iq8i"
+_PLACE, _CONTENT = struct.Struct("<10i12ff").pack, struct.Struct(_CONTENT_FORMAT).pack
 """The two parts of `struct draw_op` of `draw_op.h`: its place and opacity, and its content."""
 _GRADE = struct.Struct("<3f2i12f4xq").pack
 """`struct grade` of `draw_op.h`."""
+_ROW = np.dtype(
+    [("variant", np.int32, 6), ("region", np.int32, 4), ("to_unit", np.float32, 12), ("opacity", np.float32),
+     ("content", np.void, struct.calcsize(_CONTENT_FORMAT))]
+)  # fmt: skip
+"""`struct draw_op` as a row of an array."""
 RAMP_PASS, NOISE_PASS = range(2)
 """`enum pass_kind` of `adjustment.h`."""
 PASS_NUMBERS = 12
@@ -79,6 +85,15 @@ class Content(NamedTuple):
     """Of cells, if they are known."""
 
 
+class PackedContent(Protocol):
+    """Content, packed by `packed_content`."""
+
+    @property
+    def packed(self) -> bytes:
+        """The part of `struct draw_op` that a place does not change."""
+        ...
+
+
 class Pass(NamedTuple):
     """A pointwise pass over opaque colours."""
 
@@ -95,7 +110,7 @@ class DrawOp(NamedTuple):
     """Pixels that the operation can touch."""
     variant: Variant
     packed: bytes
-    """Operation as `struct draw_op`."""
+    """Operation as `struct draw_op`, or several of them one after the other."""
     texels: object = None
     """Arrays that the operation reads. The reference keeps them alive."""
 
@@ -142,6 +157,26 @@ def content_op(
     columns, rows = (0, 0) if mask is None else mask.shape[::-1]
     pointers = 0, 0, _address(mask), columns, rows, _address(stage)
     return _draw_op(variant, region, content, opacity, to_unit, pointers=pointers, kept=(mask, stage, grade))
+
+
+def quads_op(
+    region: Region,
+    variants: npt.NDArray[np.int64],
+    regions: npt.NDArray[np.int64],
+    to_unit: npt.NDArray[np.float64],
+    opacities: npt.NDArray[np.float64],
+    contents: Sequence[PackedContent],
+) -> DrawOp:
+    """Return one operation that draws several quads without masks and grades, bottom first. Columns of arrays are quads.
+
+    `region`: around all quads. `variants`: the numbers of `Variant` up to `is_exact`. `regions`: left, top, right and bottom of the
+    pixels that each quad can touch. `to_unit`: see `content_op`.
+    """
+    rows = np.empty(len(contents), _ROW)
+    rows["variant"], rows["region"], rows["to_unit"], rows["opacity"] = variants.T, regions.T, to_unit.T, opacities
+    rows["content"] = np.frombuffer(b"".join([content.packed for content in contents]), _ROW["content"])
+    visible = (regions[0] < regions[2]) & (regions[1] < regions[3])
+    return DrawOp(region, Variant(int(variants[0, 0])), rows[visible].tobytes(), contents)
 
 
 def buffer_op(
@@ -233,3 +268,4 @@ class DrawOps:
     def __init__(self, draw_ops: Sequence[DrawOp]) -> None:
         self.visible = tuple([op for op in draw_ops if not op.region.is_empty])
         self.packed = b"".join([op.packed for op in self.visible])
+        self.count = len(self.packed) // _ROW.itemsize

@@ -31,7 +31,9 @@ def paints(source: Source, *transforms: Transform2D) -> list[Paint | None]:
     contents, found = LayerContents(rasters), []
     for transform in transforms:
         layer = LayerSnapshot("layer", "Layer", source, transform)
-        (operation,) = lowered(compiled(Snapshot(200, 100, (layer,)), 200, 100, rasters.box), contents).operations
+        (operation,) = lowered(
+            compiled(Snapshot(200, 100, (layer,)), 200, 100, rasters.box, records=contents.records), contents
+        ).operations
         contents.end_frame()
         assert isinstance(operation, DrawQuad)
         found.append(operation.layer.paint)

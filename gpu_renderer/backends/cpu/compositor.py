@@ -30,7 +30,7 @@ from gpu_renderer.backends.gl.compositor import (
 )
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
-from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation
+from gpu_renderer.display_list.operations import DisplayList, DrawVideo, Operation, regions_of
 from gpu_renderer.geometry.damage import Damage
 from gpu_renderer.geometry.region import Rects, Region, meets, pixels, shared, without
 from gpu_renderer.kernels.bindings import Backdrop, Kernels
@@ -229,7 +229,7 @@ class CpuCompositor:
         if 0 < cache.count(display_list) <= stable_count:
             return stable_count
         stable = display_list.operations[:stable_count]
-        composited_px = sum(pixels(shared(rects, operation.bounds)) for operation in stable)
+        composited_px = sum(pixels(shared(rects, region)) for region in regions_of(stable))
         return stable_count if composited_px > pixels((display_list.scene.frame,)) else 0
 
     def _video_backdrop(self, video: DrawVideo, frame: CpuFrame) -> BackdropOf | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_renderer.display_list.operations import DisplayList
+from gpu_renderer.display_list.operations import DisplayList, regions_of
 from gpu_renderer.geometry.region import Rects, pixels, shared
 from gpu_renderer.kernels.bindings import BAND_PX, Backdrop, Halves, Kernels
 from gpu_renderer.kernels.draw_ops import DrawOps
@@ -23,7 +23,7 @@ def bottom_count(display_list: DisplayList, first_opengl: int) -> int:
     """
     frame = display_list.scene.frame
     is_plain = display_list.background_paint is None and display_list.fills(frame)
-    covered_px = sum(pixels(shared((frame,), each.bounds)) for each in display_list.operations[:first_opengl])
+    covered_px = sum(pixels(shared((frame,), each)) for each in regions_of(display_list.operations[:first_opengl]))
     return first_opengl if is_plain and covered_px >= COMPOSITED_SHARE_MIN * pixels((frame,)) else 0
 
 

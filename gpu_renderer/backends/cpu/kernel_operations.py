@@ -20,6 +20,7 @@ from gpu_renderer.backends.gl.quads import Style
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import UNTINTED
+from gpu_renderer.display_list.operations import DrawMoved
 from gpu_renderer.display_list.paint import Filter, Gradient, Image, PlacedQuad, Shape
 from gpu_renderer.effects import GlowBuffer, LayerBuffer
 from gpu_renderer.effects.layer_buffer import Compositing
@@ -50,6 +51,7 @@ from gpu_renderer.kernels.draw_ops import (
     buffer_op,
     content_op,
     packed_content,
+    quads_op,
     table_pairs,
 )
 from gpu_renderer.opengl.painter import Painter
@@ -277,6 +279,21 @@ def of_drawable(
     region, to_unit = placed.quad.touched.intersection(within), matrix.folded_columns(quad, placed.quad.to_unit)
     grade = grade_of(style.filter, steps) if steps else None
     return content_op(variant, region, content, to_unit, style.opacity, mask, grade, packed)
+
+
+def of_moved(moved: DrawMoved, texels: KernelTexels, within: Region) -> DrawOp | None:
+    """Return one operation with the quads of all layers, or None if the kernels cannot draw one of them."""
+    contents = [found for paint in moved.paints if (found := texels.readable(drawable.smooth(paint))) is not None]
+    if len(contents) < len(moved.paints):
+        return None
+    rows, clip = moved.rows, np.array((within.x, within.y, within.right, within.bottom))[:, None]
+    is_low = np.arange(4)[:, None] < 2
+    regions = np.where(is_low, np.maximum(rows.touched, clip), np.minimum(rows.touched, clip))
+    is_nearest = rows.is_one_to_one | [isinstance(one.shown, Image) and one.shown.is_nearest for one in contents]
+    is_exact = ~is_nearest & [isinstance(one.shown, Image) and one.shown.is_exact for one in contents]
+    kinds, samples = [one.kind for one in contents], rows.samples
+    variants = np.stack((kinds, samples, np.zeros_like(samples), is_nearest, np.zeros_like(samples), is_exact))
+    return quads_op(moved.bounds, variants, regions, rows.to_unit, moved.places[-1], contents)
 
 
 def _stays(shown: Drawable) -> bool:

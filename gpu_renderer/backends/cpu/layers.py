@@ -8,7 +8,7 @@ from typing import TypeGuard
 import numpy as np
 
 from gpu_renderer.backends.cpu.adjustments import adjustment_op
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_buffer, of_drawable, of_glow
+from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_buffer, of_drawable, of_glow, of_moved
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order
@@ -22,6 +22,7 @@ from gpu_renderer.display_list.operations import (
     DisplayList,
     DrawBuffer,
     DrawDepthGroup,
+    DrawMoved,
     DrawQuad,
     Layer,
     Operation,
@@ -48,6 +49,8 @@ class KernelLayers:
     @staticmethod
     def stays(operation: Operation) -> bool:
         """Return True if an operation's kernel operations depend only on the operation and the list's base."""
+        if isinstance(operation, DrawMoved):
+            return True
         if not _is_bare(operation):
             return False
         paint = operation.layer.paint
@@ -58,6 +61,9 @@ class KernelLayers:
 
         The operation's kind and content decide.
         """
+        if isinstance(operation, DrawMoved):
+            moved = of_moved(operation, self._texels, self._within)
+            return None if moved is None else (moved,)
         if _is_bare(operation):
             made = self._bare(operation.layer)
             return None if made is None else (made,)

@@ -111,6 +111,10 @@ class _Walk:
             self._blend(operation, cache_path, rects)
             return
         self._flush_pending(self._rects if routing.reads_around(operation) else rects)
+        if isinstance(operation, operations.DrawMoved):
+            for quad in operation.quads():
+                self._draw_bare(quad, shared(self._rects, quad.bounds))
+            return
         if isinstance(operation, operations.DrawQuad) and operation.layer.step.is_bare:
             self._draw_bare(operation, rects)
             return
