@@ -102,12 +102,14 @@ def _valkey(folders: pytest.TempPathFactory) -> Iterator[valkey.EmbeddedValkey]:
     from cluster.embedded import valkey
     from farm_core import redis
     from farm_core.progress import writer
+    from farm_core.stills import exchange
 
     server = valkey.start(folders.mktemp("valkey"))
     with pytest.MonkeyPatch.context() as patched:
         # On a busy machine it answers after the farm's own time limit.
         patched.setattr(redis, "ANSWER_SECONDS", HANG_SECONDS)
         patched.setattr(writer, "ANSWER_SECONDS", HANG_SECONDS)
+        patched.setattr(exchange, "ANSWER_SECONDS", HANG_SECONDS)
         patched.setattr(writer, "LAST_SECONDS", HANG_SECONDS)
         yield server
     server.stop()

@@ -5,7 +5,10 @@ Redis can lose any of them: the caller waits a few seconds, and can ask again.
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast
 
@@ -22,6 +25,8 @@ WAIT_SECONDS: Final = 20
 """Time limit of an answer: the first request may have to fetch media and open a large document."""
 _CONNECT_SECONDS: Final = 5
 """Time limit for connecting: dozens of callers connect at once, and a busy machine takes seconds for them."""
+ANSWER_SECONDS: Final = 5
+"""Time limit for an answer of Redis to a command that waits for nothing. A paused server accepts connections and does not answer."""
 _POLL_SECONDS: Final = 1
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
@@ -71,11 +76,12 @@ class StillExchange:
     async def ask(self, request: QueuedStill) -> StillAnswer | None:
         """Send the request and wait for its answer. Return None if there is none in time. Raises ExchangeAway."""
         place = _answer_key(request.id)
-        try:
+        async with _quick():
             deadline = await self._time() + request.deadline - time.monotonic()
             if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(request) | {"deadline": deadline})) > _QUEUE_MAX:
                 await self._redis.rpop(_QUEUE)
                 return None
+        try:
             async with others_first():
                 found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
         except (RedisError, OSError) as error:
@@ -89,10 +95,11 @@ class StillExchange:
             found = await self._redis.blpop([_QUEUE], timeout=_POLL_SECONDS)
             if found is None:
                 return None
-            request = _request(orjson.loads(found[1]))
-            left = min(WAIT_SECONDS, request.deadline - await self._time())
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
+        request = _request(orjson.loads(found[1]))
+        async with _quick():
+            left = min(WAIT_SECONDS, request.deadline - await self._time())
         return replace(request, deadline=time.monotonic() + left) if left > 0 else None
 
     async def _time(self) -> float:
@@ -102,64 +109,64 @@ class StillExchange:
 
     async def waiting(self) -> int:
         """Return the number of requests that no scheduler has taken, or 0 while Redis is away."""
-        try:
-            return int(await self._redis.llen(_QUEUE))
-        except (RedisError, OSError):
-            return 0
+        with suppress(ExchangeAway):
+            async with _quick():
+                return int(await self._redis.llen(_QUEUE))
+        return 0
 
     async def answer(self, request: QueuedStill, answer: StillAnswer) -> None:
         """Send the answer to the waiting caller. Raises ExchangeAway."""
         place = _answer_key(request.id)
-        try:
-            async with self._redis.pipeline(transaction=True) as pipeline:
-                pipeline.rpush(place, _stored(answer))
-                pipeline.expire(place, WAIT_SECONDS)
-                await pipeline.execute()
-        except (RedisError, OSError) as error:
-            raise ExchangeAway from error
+        async with _quick(), self._redis.pipeline(transaction=True) as pipeline:
+            pipeline.rpush(place, _stored(answer))
+            pipeline.expire(place, WAIT_SECONDS)
+            await pipeline.execute()
 
     async def strike(self, account_id: str) -> None:
         """Record that a still of the account blocked or killed a worker, if Redis is there."""
         place = f"stills:strikes:{account_id}"
-        try:
-            async with self._redis.pipeline(transaction=True) as pipeline:
+        with suppress(ExchangeAway):
+            async with _quick(), self._redis.pipeline(transaction=True) as pipeline:
                 pipeline.incr(place)
                 pipeline.expire(place, STRIKE_SECONDS)
                 await pipeline.execute()
-        except (RedisError, OSError):
-            return
 
     async def barred_seconds(self, account_id: str) -> int:
         """Return the seconds until stills of the account are drawn again, or 0. Raises ExchangeAway."""
         place = f"stills:strikes:{account_id}"
-        try:
+        async with _quick():
             strikes = int(await self._redis.get(place) or 0)
             left = max(1, await self._redis.ttl(place)) if strikes >= STRIKES_MAX else 0
             if left > STRIKE_SECONDS:  # Redis stores the time of expiry, and its clock was set back
                 await self._redis.delete(place)
                 return 0
             return left
-        except (RedisError, OSError) as error:
-            raise ExchangeAway from error
 
     async def cached(self, key: str) -> StillAnswer | None:
-        """Return the cached answer, or None if there is none or Redis is away."""
-        try:
+        """Return the cached answer, or None if there is none. Raises ExchangeAway."""
+        async with _quick():
             found = cast("bytes | None", await self._redis.get(f"stills:cached:{key}"))
-        except (RedisError, OSError):
-            return None
         return None if found is None else _answer(found)
 
     async def cache(self, key: str, answer: StillAnswer, seconds: int) -> None:
         """Cache an answer, if Redis is there."""
-        try:
-            await self._redis.set(f"stills:cached:{key}", _stored(answer), ex=seconds)
-        except (RedisError, OSError):
-            return
+        with suppress(ExchangeAway):
+            async with _quick():
+                await self._redis.set(f"stills:cached:{key}", _stored(answer), ex=seconds)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._redis.aclose()
+
+
+@asynccontextmanager
+async def _quick() -> AsyncIterator[None]:
+    """Raise ExchangeAway if the commands of the block fail or take more than ANSWER_SECONDS."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            yield
+    except (RedisError, OSError) as error:  # a timeout is an OSError
+        raise ExchangeAway from error
 
 
 def queued_still(subject: StillSubject, frames: Frames, format: StillFormat) -> QueuedStill:

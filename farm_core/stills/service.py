@@ -56,7 +56,10 @@ async def request_still(dependencies: StillDependencies, subject: StillSubject, 
     """
     frames = frames_of(options, subject.width, subject.height, subject.fps, subject.frame_count)
     media_type, key = MEDIA_TYPES[options.format], _key(subject, frames, options.format)
-    cached = await dependencies.stills.cached(key)
+    try:
+        cached = await dependencies.stills.cached(key)
+    except ExchangeAway:
+        raise Unavailable from None
     if cached is not None:
         return Still(cached.picture, media_type, cached.warnings)
     limit = dependencies.settings.stills_per_minute

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import socket
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
+from farm_core import redis
+from farm_core.stills import exchange
 from tests.api.workers import drawing
 from tests.api.world import World, text_template
 from tests.scheduler.farm import DummyWork
@@ -118,3 +122,18 @@ def test_stills_are_limited_for_each_account(start: Any, tmp_path: Path) -> None
         refused = ada.get(f"{path}?frame=2")
         assert (refused.status_code, refused.json()["code"]) == (429, "rate_limit_exceeded")
         assert bob.get(f"/templates/{bob.template()}/still?frame=1").status_code == 200
+
+
+def test_a_still_is_refused_in_seconds_while_redis_accepts_connections_and_does_not_answer(
+    start: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (redis, exchange):
+        monkeypatch.setattr(module, "ANSWER_SECONDS", 0.25)  # tests wait longer for a Redis on a busy machine
+    with socket.create_server(("127.0.0.1", 0), backlog=512) as paused:
+        ada = start(redis_url=f"redis://127.0.0.1:{paused.getsockname()[1]}/0").account()
+        template = ada.template()
+        began = time.monotonic()
+        refused = ada.get(f"/templates/{template}/still")
+        waited = time.monotonic() - began
+    assert refused.status_code == 503, refused.text
+    assert waited < exchange.WAIT_SECONDS
