@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 from difflib import get_close_matches
 from functools import cache
 from ipaddress import ip_network
@@ -324,6 +325,12 @@ def environment_of_children() -> dict[str, str]:
     kept = {name: value for name in _OF_CHILDREN if (value := os.environ.get(name)) is not None}
     folders = filter(None, (str(ROOT), kept.get("PYTHONPATH")))
     return kept | {"PYTHONPATH": os.pathsep.join(folders), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def temporary_folder() -> Path:
+    """Return the folder of temporary files that the operator chose (`TMPDIR`), or the system's. `tempfile` silently takes another
+    one if it cannot write there, as on a full disk."""
+    return Path(os.environ.get("TMPDIR") or tempfile.gettempdir())
 
 
 def choose_font_configuration(folder: Path) -> None:

@@ -29,9 +29,9 @@ from farm_core.clock import SystemClock
 from farm_core.db.postgres_clock import WRONG_SECONDS
 from farm_core.db.urls import libpq_url
 from farm_core.redis import CHECK_KEY
-from farm_core.settings import RAY_FINDS_IT, Settings
+from farm_core.settings import RAY_FINDS_IT, Settings, temporary_folder
 from farm_core.storage.choice import storage_of
-from farm_core.storage.disk_space import check_temporary_room, reserve_bytes
+from farm_core.storage.disk_space import check_room, reserve_bytes
 from farm_core.storage.port import StorageUnavailable
 
 FREE_BYTES_LEAST = 2_000_000_000
@@ -197,8 +197,8 @@ def _disk(settings: Settings) -> Finding:
 
 def _temporary_files() -> Iterator[Finding]:
     try:
-        check_temporary_room()
-    except StorageUnavailable as error:
+        check_room(temporary_folder())
+    except (StorageUnavailable, OSError) as error:
         yield Finding(
             "disk", "bad", str(error), "Free some space, or name another folder with TMPDIR. Jobs wait meanwhile."
         )

@@ -123,19 +123,39 @@ def test_the_doctor_says_how_many_workers_of_a_gpu_the_processor_can_encode_for(
 
 def test_the_doctor_asks_for_no_setting_to_be_unset_that_is_not_set(tmp_path: Path) -> None:
     """A disk of 4 MB is too small for a database."""
-    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-    mounted = 'mount -t tmpfs -o size=4m,mode=1777 none "$TMPDIR" && exec "$@"'
     program = (
         "from cluster.diagnosis.stores import store_findings; from farm_core.settings import Settings; "
         "found = next(store_findings(Settings(database_url=None))); print(found.grade, found.remedy)"
     )
+    printed = _output_on_small_disk(program, tmp_path)
+    assert printed.startswith("bad The embedded server does not start."), printed
+    assert "DATABASE_URL" in printed
+
+
+def test_the_doctor_names_the_full_disk_of_temporary_files(tmp_path: Path) -> None:
+    """Python takes another folder than TMPDIR if it can write nothing there."""
+    program = (
+        "import os, shutil; from cluster.diagnosis.stores import store_findings; from farm_core.settings import Settings; "
+        "folder = os.environ['TMPDIR']; open(folder + '/full', 'wb').write(bytes(shutil.disk_usage(folder).free)); "
+        "away = dict(data_folder=folder, database_url='postgresql://127.0.0.1:1/x', redis_url='redis://127.0.0.1:1', ray_address='127.0.0.1:1'); "
+        "[print(one.grade, one.fact, one.remedy) for one in store_findings(Settings(**away)) if one.subject == 'disk']"
+    )
+    printed = _output_on_small_disk(program, tmp_path)
+    assert f"bad the disk of {tmp_path} has 0 MB free" in printed, printed
+    assert "Free some space" in printed
+
+
+def _output_on_small_disk(program: str, folder: Path) -> str:
+    """Return the output of a Python program whose temporary files lie on a disk of 4 MB, mounted at the folder."""
+    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+    mounted = 'mount -t tmpfs -o size=4m,mode=1777 none "$TMPDIR" && exec "$@"'
     command = [*namespace, "sh", "-c", mounted, "sh", sys.executable, "-c", program]
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    environment = os.environ | {"TMPDIR": str(folder)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.stderr.startswith(("unshare:", "mount:")):
         pytest.skip(f"file systems cannot be mounted here: {done.stderr}")
-    assert done.stdout.startswith("bad The embedded server does not start."), done.stderr
-    assert "DATABASE_URL" in done.stdout
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_the_doctor_says_what_waits_while_the_disk_has_only_its_reserve(
