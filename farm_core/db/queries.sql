@@ -791,6 +791,7 @@ SELECT key FROM segments WHERE key = ANY(:keys)
 -- An account has at most `account_max` posts in flight, so that slow receivers do not delay other accounts. The accounts with the fewest
 -- come first: many accounts with slow receivers could otherwise take every free place.
 -- A time further ahead than the longest pause is from before the clock was set back; such a delivery is due now.
+-- `due` repeats the conditions: Postgres checks them again on the locked row, which another sender can have claimed since `ready` read it.
 -- The index finds accounts with due webhooks one by one, and only the first few webhooks of each are read, because an
 -- account can have hundreds of thousands that are due, or that wait for their next attempt.
 WITH RECURSIVE owners AS (

@@ -26,6 +26,9 @@ from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
 from tests.scheduler.sender import deliverer, ended_job
 
+ROUNDS = 100
+"""Enough that two senders at once often read the webhook before either takes it."""
+
 
 class Receiver:
     """HTTP server that answers with the given statuses in order and records what it receives."""
