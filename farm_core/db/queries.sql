@@ -821,6 +821,9 @@ WITH RECURSIVE owners AS (
     SELECT deliveries.id, jobs.request_id, jobs.traceparent FROM deliveries JOIN jobs ON jobs.id = deliveries.job_id
     WHERE deliveries.status = 'due' AND deliveries.id = ANY (ARRAY(
         SELECT id FROM ready WHERE turn <= :account_max ORDER BY turn, due_at LIMIT :deliveries_max))
+        AND (deliveries.due_at <= :now OR deliveries.due_at > CAST(:now AS timestamptz) + make_interval(secs => :ahead_seconds))
+        AND (deliveries.lease_expires_at IS NULL OR deliveries.lease_expires_at < CAST(:now AS timestamptz)
+            + CASE WHEN deliveries.attempts -> -1 ->> 'place' = :journal THEN make_interval(secs => :sooner_seconds) ELSE interval '0' END)
     FOR NO KEY UPDATE OF deliveries SKIP LOCKED
 )
 UPDATE deliveries SET attempt = attempt + CASE WHEN attempts -> -1 @> '{"begun": true}' THEN 0 ELSE 1 END,

@@ -250,3 +250,21 @@ async def test_of_senders_that_claim_a_webhook_at_once_one_gets_it(database: Dat
 
 def test_an_address_that_may_not_be_reached_is_not_tried_again() -> None:
     assert outcome(1, None, is_retryable=False) == Outcome(DROPPED)
+
+
+@pytest.mark.service
+async def test_a_sender_that_looked_for_webhooks_before_another_claimed_one_does_not_claim_it(
+    database: Database, tmp_path: Path
+) -> None:
+    await ended_job(database, tmp_path, "http://receiver.example/hook")
+
+    async def claim() -> int:
+        async with database.work() as session:
+            return len(await webhooks.claim_deliveries(session, utc_now(), 9, "journal"))
+
+    for _ in range(ROUNDS):
+        async with database.work() as session:
+            await session.execute(
+                text("UPDATE deliveries SET attempt = 0, lease_token = NULL, lease_expires_at = NULL")
+            )
+        assert sum(await asyncio.gather(*(claim() for _ in range(4)))) == 1
