@@ -289,6 +289,7 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     from farm_core.settings import ROOT
 
     flow = json.loads((ROOT / "docs/recipes/n8n-render.json").read_text())
+    assert flow.get("id"), "`n8n import:workflow` refuses a workflow without an id"
     names = {node["name"] for node in flow["nodes"]}
     targets = [
         one["node"] for connection in flow["connections"].values() for outputs in connection["main"] for one in outputs
@@ -306,9 +307,14 @@ def test_the_workflow_for_n8n_holds_together() -> None:
     key = next(one for one in named["Settings"]["parameters"]["assignments"]["assignments"] if one["name"] == "key")
     parts = ("$execution.id", "$runIndex", "$itemIndex")  # each run of a loop starts with item 0
     assert all(part in key["value"] for part in parts)
-    limits = {"Create render": 60, "Get render": 300, "Download": 150}  # requests a minute; a download is two
+    limits = {"Create render": 60, "Get render": 300, "Download": 300}  # requests a minute
     for node in calls:
         pace = node["parameters"]["options"]["batching"]["batch"]
         assert pace["batchSize"] * 60_000 / pace["batchInterval"] <= limits[node["name"]], node["name"]
+    download = named["Download"]["parameters"]
+    assert download["url"] == "={{ $json.videoUrl }}", (
+        "n8n sends X-API-Key also to the bucket that a download redirects to"
+    )
+    assert "authentication" not in download, "a video's URL needs no credential"
     assert create["onError"] == "continueErrorOutput"
     assert flow["connections"]["Create render"]["main"][1][0]["node"] in ends, "a refused request ends with the answer"
