@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from benchmarks.service.processor_time import PostgresTime
 from benchmarks.service.statements import Counter
@@ -31,6 +32,8 @@ DRAIN_SECONDS_MAX: Final = 300.0
 """Simulated time after the last arrival. Jobs that have not ended by then are lost."""
 ORPHANS: Final = 3
 """Jobs that a dying scheduler claims and does not plan."""
+ORPHAN_TRIES: Final = 50
+"""The other schedulers can claim new jobs first."""
 _ACCOUNTS: Final = (
     "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 3, '0'), 'a' || n, 'pro', now()"
     " FROM generate_series(0, %s - 1) AS n"
@@ -148,10 +151,16 @@ class SimulatedFarm:
     async def _cancel_due(self, now: float) -> None:
         due = [job_id for at, job_id in self._cancels if at <= now]
         self._cancels = [one for one in self._cancels if one[0] > now]
-        if due:
-            database = Database(self.server.url)
+        if not due:
+            return
+        database = Database(self.server.url)
+        try:
             async with database.work() as session:
-                self.outcome.cancelled |= {job_id for job_id in due if await repository.cancel(session, job_id)}
+                cancelled = {job_id for job_id in due if await repository.cancel(session, job_id)}
+            self.outcome.cancelled |= cancelled
+        except (InterfaceError, OperationalError):  # Postgres fails over: the callers try again
+            self._cancels += [(now, job_id) for job_id in due]
+        finally:
             await database.close()
 
     def _owner(self) -> str:
@@ -179,11 +188,14 @@ class SimulatedFarm:
     async def _replace_scheduler(self) -> None:
         """End a scheduler that has claimed jobs and not planned them, and start another one. No lease is given back."""
         dying, now = self._schedulers.pop(0), asyncio.get_running_loop().time()
-        with self._connection() as connection:
-            self._create(connection, ORPHANS, now)
         moment = EPOCH + timedelta(seconds=now)
-        claimed = await dying.dependencies.database.single(lambda one: claims.claim_jobs(one, moment, ORPHANS))
-        self.outcome.orphans += len(claimed)
+        for _ in range(ORPHAN_TRIES):
+            with self._connection() as connection:
+                self._create(connection, ORPHANS, now)
+            claimed = await dying.dependencies.database.single(lambda one: claims.claim_jobs(one, moment, ORPHANS))
+            if claimed:
+                self.outcome.orphans += len(claimed)
+                break
         await schedulers.stop(dying)
         self._schedulers.append(self._scheduler())
         schedulers.start(self._schedulers[-1])
