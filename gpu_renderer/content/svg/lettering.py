@@ -49,7 +49,7 @@ class Lettering:
     opacity: float = 1.0
     pictures: tuple[tuple[skia.Matrix, Placed], ...] = ()
     """Glyphs that are pictures, each with the matrix from its pen to user space."""
-    outlines: tuple[skia.Path, ...] = ()
+    glyph_paths: tuple[skia.Path, ...] = ()
     """Outlines of the glyphs one by one."""
     gaps: tuple[tuple[float, float], ...] = ()
     """Left and right ends of the glyphs that interrupt a decoration line."""
@@ -181,7 +181,7 @@ def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Le
                 band = skia.Rect.MakeXYWH(x, y + top, _advance(piece, fonts), thickness)
                 path = skia.Path().addRect(band)
                 if line not in gaps:
-                    gaps[line] = tuple(_crossings(lettering.outlines, band))
+                    gaps[line] = tuple(_crossings(lettering.glyph_paths, band))
             else:
                 path = _line_on_path(piece, x, y, chain, (top, thickness))
             drawn = Lettering(state, path, lettering.box, lettering.opacity, gaps=gaps.get(line, ()))
@@ -189,9 +189,9 @@ def _piece_letterings(piece: Piece, x: float, y: float, fonts: Fonts) -> list[Le
     return [*below, lettering, *above]
 
 
-def _crossings(outlines: tuple[skia.Path, ...], line: skia.Rect) -> Iterator[tuple[float, float]]:
+def _crossings(glyph_paths: tuple[skia.Path, ...], line: skia.Rect) -> Iterator[tuple[float, float]]:
     """Yield the left and right ends of what each glyph has at the height of a line."""
-    for outline in outlines:
+    for outline in glyph_paths:
         bounds = outline.getBounds()
         if bounds.top() < line.bottom() and bounds.bottom() > line.top():
             band = skia.Rect.MakeLTRB(bounds.left() - 1, line.top(), bounds.right() + 1, line.bottom())
@@ -261,7 +261,7 @@ def _shift(style: Style, extent: _Extent) -> float:
 def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
     path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.state.style)
     pictures: list[tuple[skia.Matrix, Placed]] = []
-    outlines: list[skia.Path] = []
+    glyph_paths: list[skia.Path] = []
     for glyph, matrix, width in _glyphs_in_place(piece, x, y, chain):
         box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -extent.ascent * size, width, extent.descent * size)))
         matrix.preTranslate(glyph.dx * size, glyph.dy * size)
@@ -272,9 +272,9 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
             moved = skia.Path(outline)
             moved.transform(matrix)
             path.addPath(moved, 0, 0)
-            outlines.append(moved)
+            glyph_paths.append(moved)
     opacity = math.prod(fraction(state.style.get("opacity"), 1.0) for _, state in piece.owners[1:])
-    return Lettering(piece.state, path, box, opacity, tuple(pictures), tuple(outlines))
+    return Lettering(piece.state, path, box, opacity, tuple(pictures), tuple(glyph_paths))
 
 
 def _glyphs_in_place(piece: Piece, x: float, y: float, chain: FontChain) -> Iterator[tuple[Glyph, skia.Matrix, float]]:
