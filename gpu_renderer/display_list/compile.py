@@ -64,7 +64,8 @@ def compiled(
     """Return the graph that draws the snapshot into a frame of width x height pixels, fitted and centred.
 
     `box`: function from content to its width and height in layer px, (0, 0) if it has none. `known`: steps of the frames
-    before. `records`: layers of the frames before, None to make a step of its own for each layer. The corner and the size of the composition are each rounded to pixels (document.md 4.4).
+    before. `records`: layers of the frames before, None to make a step of its own for each layer. The corner and the size of
+    the composition are each rounded to pixels (document.md 4.4).
     """
     fitted = fit(snapshot.width, snapshot.height, width, height)
     x, y, scale = fitted.offset_x, fitted.offset_y, fitted.scale
