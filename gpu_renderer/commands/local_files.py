@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from gpu_renderer.commands.interruption import stopped_by_signals
 from gpu_renderer.commands.local_job import OpenedJob, parts_of, render_parts
 from gpu_renderer.encode import formats
 from gpu_renderer.encode.finish import SOUND_NAME, finish, pictures_of
@@ -89,8 +90,10 @@ def write(
         return 1, opened.warnings
     with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
         folder = Path(name)
-        with _progress("drawing", len(frames), is_shown=shows_progress) as on_progress:
-            segments, warnings = _segments(session, opened_job, frames, folder, workers, on_progress)
+        progress = _progress("drawing", len(frames), is_shown=shows_progress)
+        with progress as on_progress, stopped_by_signals() as should_stop:
+            callbacks = Callbacks(on_progress, should_stop)
+            segments, warnings = _segments(session, opened_job, frames, folder, workers, callbacks)
         sound = _sound(opened_job, frames, folder) if has_sound and opened_job.job.format.sound is not None else None
         blocks = sound.blocks() if sound is not None and sound.is_heard else None
         if is_folder(output):
@@ -103,16 +106,14 @@ def write(
 
 
 def _segments(
-    session: RenderSession, opened_job: OpenedJob, frames: range, folder: Path, workers: int, on_progress: OnProgress
+    session: RenderSession, opened_job: OpenedJob, frames: range, folder: Path, workers: int, callbacks: Callbacks
 ) -> tuple[list[Path], tuple[str, ...]]:
     job, ending = opened_job.job, opened_job.job.format.segment_ending
     if workers > 1:
         parts = parts_of(frames, opened_job.opened.fps, folder, ending)
-        return [part.path for part in parts], render_parts(job, parts, workers, on_progress)
+        return [part.path for part in parts], render_parts(job, parts, workers, callbacks)
     path = folder / f"segment{ending}"
-    return [path], session.render_segment(
-        opened_job.opened, frames.start, len(frames), path, Callbacks(on_progress)
-    ).warnings
+    return [path], session.render_segment(opened_job.opened, frames.start, len(frames), path, callbacks).warnings
 
 
 def _sound(opened_job: OpenedJob, frames: range, folder: Path) -> JobSound:

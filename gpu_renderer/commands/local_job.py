@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +18,8 @@ from gpu_renderer.commands.local import LocalMedia, read_local, with_inputs
 from gpu_renderer.commands.options import Machine, default_session_options
 from gpu_renderer.encode.formats import FORMATS, FileFormat, Quality
 from gpu_renderer.errors import RenderError
-from gpu_renderer.progress import Callbacks, OnProgress
+from gpu_renderer.pipeline import RenderStopped
+from gpu_renderer.progress import Callbacks
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from motion.schema.compositions import chosen
 from motion.stored import Document, record
@@ -121,8 +124,17 @@ class Part(NamedTuple):
     path: Path
 
 
-_done: list[Any] = []
-"""Shared counter of frames done by all worker processes. Empty in the parent process."""
+class Shared(NamedTuple):
+    """Values in memory that the parent process and its worker processes share."""
+
+    done: Any
+    """Frames done by all workers, with a lock."""
+    stops: Any
+    """True once the workers must stop."""
+
+
+_shared: list[Shared] = []
+"""The values, in a worker process. Empty in the parent process."""
 
 
 def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]:
@@ -132,33 +144,47 @@ def parts_of(frames: range, fps: float, folder: Path, ending: str) -> list[Part]
     return [Part(frames[at : at + step], folder / f"{index:05d}{ending}") for index, at in enumerate(starts)]
 
 
-def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, on_progress: OnProgress) -> tuple[str, ...]:
+def render_parts(job: LocalJob, parts: Sequence[Part], workers: int, callbacks: Callbacks) -> tuple[str, ...]:
     """Render the parts in several processes, each with its own session.
 
-    Return the unique warnings. Raises the error of a process.
+    Return the unique warnings. Raises the error of a process, and RenderStopped soon after `should_stop` returns True. No process
+    is at work afterwards.
     """
     context = multiprocessing.get_context("spawn")
-    done = context.Value("q", 0)
+    shared = Shared(context.Value("q", 0), context.Value("b", False, lock=False))
     threads = max(0, (os.cpu_count() or 1) // workers - 1)
     machine = job.machine if job.machine.raster_threads is not None else replace(job.machine, raster_threads=threads)
-    shared = replace(job, machine=machine)
-    pool = ProcessPoolExecutor(min(workers, len(parts)), context, _start, (done,))
+    pool = ProcessPoolExecutor(min(workers, len(parts)), context, _start, (shared,))
     try:
-        open_parts: set[Future[tuple[str, ...]]] = {pool.submit(_render, shared, part) for part in parts}
+        with _unseen_interrupts():
+            open_parts = {pool.submit(_render, replace(job, machine=machine), part) for part in parts}
         warnings: dict[str, None] = {}
         while open_parts:
             ended, open_parts = wait(open_parts, POLL_SECONDS, FIRST_COMPLETED)
             warnings |= {line: None for future in ended for line in future.result()}
-            on_progress(done.value)
+            callbacks.on_progress(shared.done.value)
+            if callbacks.should_stop():
+                raise RenderStopped("stopped on request", "The render was stopped.")
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
+        shared.stops.value = True
         raise
-    pool.shutdown()
+    finally:
+        pool.shutdown(cancel_futures=True)
     return tuple(warnings)
 
 
-def _start(done: Any) -> None:
-    _done.append(done)
+@contextmanager
+def _unseen_interrupts() -> Iterator[None]:
+    """Let processes that a block starts never see Ctrl-C of a terminal, which is for their parent: they inherit blocked signals."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(shared: Shared) -> None:
+    _shared.append(shared)
 
 
 @cache
@@ -169,16 +195,17 @@ def _opened(job: LocalJob) -> tuple[RenderSession, OpenDocument]:
 
 
 def _render(job: LocalJob, part: Part) -> tuple[str, ...]:
-    counted = 0
+    counted, shared = 0, _shared[0]
 
     def count(done: int) -> None:
         nonlocal counted
-        with _done[0].get_lock():
-            _done[0].value += done - counted
+        with shared.done.get_lock():
+            shared.done.value += done - counted
         counted = done
 
+    callbacks = Callbacks(count, lambda: bool(shared.stops.value))
     try:
         session, opened = _opened(job)
-        return session.render_segment(opened, part.frames.start, len(part.frames), part.path, Callbacks(count)).warnings
+        return session.render_segment(opened, part.frames.start, len(part.frames), part.path, callbacks).warnings
     except RenderError as error:
         raise RenderError(str(error)) from None  # its own class may not be picklable

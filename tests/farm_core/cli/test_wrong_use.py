@@ -30,9 +30,10 @@ CommandError = Callable[..., str]
 
 
 def start_command(*words: str, folder: Path) -> subprocess.Popen[str]:
+    """Start a command in a process group of its own, as a shell does."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command, pipe = [sys.executable, "-m", "farm_core", *words], subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, process_group=0)
 
 
 def error_of_up(folder: Path) -> str:
@@ -213,21 +214,25 @@ def test_the_doctor_names_every_part_that_cannot_be_used(
 
 @pytest.mark.thorough
 @pytest.mark.gl
-def test_a_render_that_is_told_to_end_leaves_nothing_behind(folder_of_commands: Path) -> None:
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_render_that_is_told_to_end_leaves_nothing_behind(
+    folder_of_commands: Path, number: signal.Signals, workers: str
+) -> None:
     file = write_document(folder_of_commands, document(layer("square"), seconds=3600))
-    out = folder_of_commands / "out"
-    out.mkdir()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        render = start_command("render", str(file), "-o", str(out / "a.mp4"), folder=folder_of_commands)
+    (out := folder_of_commands / "out").mkdir()
+    words = ("render", str(file), "-o", str(out / "a.mp4"), "--workers", workers)
+    with start_command(*words, folder=folder_of_commands) as render:
         deadline = time.monotonic() + HANG_SECONDS
         while not list(out.glob(".render-*/*")) and time.monotonic() < deadline:  # it renders
             time.sleep(0.01)
         assert len(list(out.iterdir())) == 1
-        render.send_signal(number)
-        _, error = render.communicate(timeout=HANG_SECONDS)
-        assert render.returncode == 128 + number
-        assert "Traceback" not in error
-        assert list(out.iterdir()) == []
+        # Ctrl-C in a terminal is for all of its processes.
+        (os.killpg if number == signal.SIGINT else os.kill)(render.pid, number)
+        error = render.communicate(timeout=HANG_SECONDS)[1]  # until no process is left that could write to it
+    assert render.returncode == 128 + number
+    assert "Traceback" not in error
+    assert list(out.iterdir()) == []
 
 
 @pytest.mark.parametrize(
