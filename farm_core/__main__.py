@@ -14,9 +14,10 @@ import os
 import re
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from farm_core.user_error import UserError
 
@@ -67,14 +68,15 @@ PROGRAM: Final = "farm" if Path(sys.argv[0]).name == "farm" else "./farm"
 OPENGL_PACKAGES: Final = "on Debian the packages libegl1, libgl1, libegl-mesa0 and libgl1-mesa-dri have those of OpenGL"
 _LIBRARY: Final = re.compile(r"lib\S+\.so\S*: ")
 """Beginning of the dynamic linker's message about a library."""
+Handler = Callable[[int, Any], Any] | signal.Handlers
 INTERRUPTED: Final = 128 + signal.SIGINT
 READER_GONE: Final = 128 + signal.SIGPIPE
 
 
-def main(words: list[str] | None = None) -> int:
-    """Run one command; return its exit status."""
+def main(words: list[str] | None = None, before_run: Callable[[], None] = lambda: None) -> int:
+    """Run one command; return its exit status. Call `before_run` when its modules are imported and its arguments are valid."""
     try:
-        status = _run(sys.argv[1:] if words is None else words)
+        status = _run(sys.argv[1:] if words is None else words, before_run)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -103,7 +105,7 @@ def _failed(message: str) -> int:
     return 1
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], before_run: Callable[[], None]) -> int:
     if words[:1] == ["--version"]:
         return _version()
     if words[:1] == ["help"] and words[1:]:
@@ -127,6 +129,7 @@ def _run(words: list[str]) -> int:
         arguments = parser.parse_args(rest)
     arguments.embedded_database = _embedded_database
     arguments.machine = _machine
+    before_run()
     status: int = module.run(arguments)
     return status
 
@@ -169,12 +172,39 @@ def _version() -> int:
 
 def script() -> int:
     """Run the installed command `farm`. On first use, prepare the machine as the script of a checkout does."""
-    signal.signal(signal.SIGTERM, _terminate)
+    _raise_on_signals()
     try:
         importlib.import_module("cluster.setup.installed").prepare()
     except UserError as error:
         return _failed(str(error))
-    return main()
+    return program()
+
+
+def program() -> int:
+    """Run the command that this process was started for; return its exit status.
+
+    SIGINT and SIGTERM kill the process at once before the command begins and after it ends, when there is nothing to clean up. An
+    exception from a signal would be lost there, or become another one within the import of a native module.
+    """
+    _die_on_signals()
+    try:
+        return main(before_run=_raise_on_signals)
+    finally:
+        _die_on_signals()
+
+
+def _die_on_signals() -> None:
+    _handle(signal.SIG_DFL, signal.SIG_DFL)
+
+
+def _raise_on_signals() -> None:
+    _handle(signal.default_int_handler, _terminate)
+
+
+def _handle(interrupt: Handler, termination: Handler) -> None:
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # which a script sets for jobs in the background
+        signal.signal(signal.SIGINT, interrupt)
+    signal.signal(signal.SIGTERM, termination)
 
 
 def _terminate(_number: int, _frame: object) -> None:
@@ -182,5 +212,4 @@ def _terminate(_number: int, _frame: object) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(main())
+    sys.exit(program())

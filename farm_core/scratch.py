@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from farm_core.interruption import deferred_signals
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
@@ -72,8 +73,9 @@ def beside(target: Path) -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(lock)
+        with deferred_signals():
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
 
 
 def _made(parent: Path, prefix: str) -> tuple[Path, int]:

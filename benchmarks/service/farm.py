@@ -18,7 +18,7 @@ from sqlmodel import col
 
 from benchmarks.service.processor_time import children_seconds
 from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Options
+from cluster.local.farm import LocalFarm, Options, running_farm
 from cluster.local.ray_head import free_port
 from farm_core.clock import SystemClock
 from farm_core.db.database import Database
@@ -93,13 +93,8 @@ def local_farm(settings: Mapping[str, Any], workers: int | None = None) -> Itera
     """Run a farm with these settings in a folder of its own, which is deleted after the block."""
     with tempfile.TemporaryDirectory(prefix="farm-bench-") as folder:
         chosen = Settings(data_folder=Path(folder), automation_requests_per_minute_per_ip=1_000_000, **settings)
-        farm = LocalFarm(chosen, Options(port=free_port(), workers=workers))
-        try:
-            farm.start()
-            farm.wait_ready()
+        with running_farm(chosen, Options(port=free_port(), workers=workers)) as farm:
             yield farm, chosen
-        finally:
-            farm.stop()
 
 
 def client_of(farm: LocalFarm, settings: Settings, account: str) -> httpx.Client:

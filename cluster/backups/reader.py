@@ -21,6 +21,7 @@ from farm_core.audit.log import record
 from farm_core.cli.acting import command_line_actor
 from farm_core.db import migrate, schema
 from farm_core.db.database import Database
+from farm_core.interruption import deferred_signals
 from farm_core.user_error import UserError
 
 
@@ -141,4 +142,5 @@ def _server(folder: Path) -> Iterator[str]:
     try:
         yield server.url
     finally:
-        server.stop()
+        with deferred_signals():
+            server.stop()

@@ -6,11 +6,10 @@ Everything is embedded and lives in `.farm/demo`; nothing is left running. The v
 from __future__ import annotations
 
 import argparse
-import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -21,7 +20,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from cluster.local.accounts import session_token
-from cluster.local.farm import LocalFarm, Options
+from cluster.local.farm import LocalFarm, Options, running_farm
 from cluster.local.ray_head import free_port
 from farm_core.cli.argument_types import folder
 from farm_core.cli.progress_bar import shown
@@ -92,18 +91,12 @@ def _demonstrate(chosen: Settings, output: Path) -> None:
 
 @contextmanager
 def _farm(chosen: Settings, console: Console) -> Iterator[LocalFarm]:
-    farm = LocalFarm(chosen, Options(port=free_port()))
-    try:
+    with ExitStack() as stack:
         if not console.is_terminal:  # which shows no status
             console.print(STARTING)
         with console.status(STARTING):
-            farm.start()
-            farm.wait_ready()
+            farm = stack.enter_context(running_farm(chosen, Options(port=free_port())))
         yield farm
-    finally:
-        # An interrupted stop would leave parts of the farm running.
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        farm.stop()
 
 
 def _imported(client: FarmClient, console: Console) -> Template:

@@ -25,6 +25,7 @@ import psutil
 
 from cluster.embedded import disk, process, shared_memory, sockets, unprivileged
 from cluster.embedded.sockets import temporary_folder
+from farm_core.interruption import deferred_signals
 
 DATABASE = "farm"
 _OPTIONS = {"listen_addresses": "", "max_connections": "200", "logging_collector": "off"}
@@ -98,7 +99,8 @@ def running(folder: Path) -> Iterator[str]:
         try:
             yield server.url
         finally:
-            server.stop()
+            with deferred_signals():
+                server.stop()
 
 
 @contextmanager
@@ -121,13 +123,16 @@ def _started(folder: Path, durable: bool, adopt: bool) -> EmbeddedPostgres:
         return EmbeddedPostgres(folder, url, None)
     unprivileged.give_all(folder, user)
     _write_rules(folder, user)
-    server = _launch(folder, socket_folder, durable, user)
     maintenance = url.replace(f"/{DATABASE}?", "/postgres?")
+    server = None
     try:
+        with deferred_signals():
+            server = _launch(folder, socket_folder, durable, user)
         process.wait_until(lambda: _answers(maintenance), server, _log(folder))
         _make_database(maintenance)
     except BaseException:
-        process.end(server, signal.SIGQUIT)  # otherwise the next start would adopt it
+        if server is not None:
+            process.end(server, signal.SIGQUIT)  # otherwise the next start would adopt it
         raise
     return EmbeddedPostgres(folder, url, server)
 

@@ -10,7 +10,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -28,6 +29,7 @@ from cluster.local.supervisor import POLL_SECONDS, Supervisor
 from cluster.local.worker_faults import WorkerFaults
 from farm_core import running, scratch
 from farm_core.db import schema, schema_update
+from farm_core.interruption import deferred_signals
 from farm_core.long_steps import SILENT_SECONDS, reporting
 from farm_core.settings import ROOT, Settings
 from farm_core.telemetry import logs
@@ -245,6 +247,23 @@ class LocalFarm:
 
     def _log(self, name: str) -> Path:
         return self._data / "logs" / f"{name}.log"
+
+
+@contextmanager
+def running_farm(settings: Settings, options: Options) -> Iterator[LocalFarm]:
+    """Run a farm, ready at the beginning of the block. Raises as LocalFarm and its methods.
+
+    Signals cannot cut its start and its stop, which would leave parts of the farm running.
+    """
+    farm = LocalFarm(settings, options)
+    try:
+        with deferred_signals() as ended:
+            farm.start(ended)
+            farm.wait_ready(ended)
+        yield farm
+    finally:
+        with deferred_signals():
+            farm.stop()
 
 
 def scheduler_arguments(clusters: int, schedulers: int) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARENT = """
 import sys
 from pathlib import Path
+from typing import Any
 from cluster.embedded import {module}
 server = {module}.start(Path(sys.argv[1]))
 print(server.process.pid, flush=True)
@@ -289,3 +291,24 @@ def test_valkey_keeps_its_files_if_something_else_prevents_its_start(folder: Pat
     with redis.Redis.from_url(server.url) as client:
         assert client.get("key") == b"value"
     server.stop()
+
+
+def test_a_start_that_is_interrupted_leaves_no_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launch, launched = postgres._launch, list[subprocess.Popen[bytes]]()
+
+    def interrupted(*arguments: Any) -> subprocess.Popen[bytes]:
+        launched.append(launch(*arguments))
+        signal.raise_signal(signal.SIGTERM)
+        return launched[0]
+
+    def end(*_: object) -> None:
+        raise SystemExit
+
+    monkeypatch.setattr(postgres, "_launch", interrupted)
+    former = signal.signal(signal.SIGTERM, end)
+    try:
+        with pytest.raises(SystemExit):
+            postgres.start(folder, durable=False)
+    finally:
+        signal.signal(signal.SIGTERM, former)
+    assert launched[0].returncode is not None

@@ -21,19 +21,13 @@ from farm_core import __main__ as farm
 from farm_core import running
 from farm_core.db import answering
 from farm_core.db.urls import libpq_url
+from tests.farm_core.commands import start_command
 from tests.gpu_renderer.documents import document, layer, write_document
 from tests.patience import HANG_SECONDS
 from tests.s3_server import S3Server
 
 ROOT = Path(__file__).resolve().parents[3]
 CommandError = Callable[..., str]
-
-
-def start_command(*words: str, folder: Path) -> subprocess.Popen[str]:
-    """Start a command in a process group of its own, as a shell does."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command, pipe = [sys.executable, "-m", "farm_core", *words], subprocess.PIPE
-    return subprocess.Popen(command, cwd=folder, env=environment, stdout=pipe, stderr=pipe, text=True, process_group=0)
 
 
 def error_of_up(folder: Path) -> str:
@@ -210,29 +204,6 @@ def test_the_doctor_names_every_part_that_cannot_be_used(
     assert bad == ["postgres:", "redis:", "storage:", "ray:", "disk:"]
     assert "there is no folder /none" in error and "Check METRICS_HOST" in error
     assert error.endswith("The farm could not work here.\n")
-
-
-@pytest.mark.thorough
-@pytest.mark.gl
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_render_that_is_told_to_end_leaves_nothing_behind(
-    folder_of_commands: Path, number: signal.Signals, workers: str
-) -> None:
-    file = write_document(folder_of_commands, document(layer("square"), seconds=3600))
-    (out := folder_of_commands / "out").mkdir()
-    words = ("render", str(file), "-o", str(out / "a.mp4"), "--workers", workers)
-    with start_command(*words, folder=folder_of_commands) as render:
-        deadline = time.monotonic() + HANG_SECONDS
-        while not list(out.glob(".render-*/*")) and time.monotonic() < deadline:  # it renders
-            time.sleep(0.01)
-        assert len(list(out.iterdir())) == 1
-        # Ctrl-C in a terminal is for all of its processes.
-        (os.killpg if number == signal.SIGINT else os.kill)(render.pid, number)
-        error = render.communicate(timeout=HANG_SECONDS)[1]  # until no process is left that could write to it
-    assert render.returncode == 128 + number
-    assert "Traceback" not in error
-    assert list(out.iterdir()) == []
 
 
 @pytest.mark.parametrize(
