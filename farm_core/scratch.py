@@ -69,13 +69,16 @@ def beside(target: Path) -> Iterator[Path]:
     for left in target.parent.iterdir():
         if left.name.startswith(prefix) and _removed(left):
             _log.info("removed what a killed process had left", folder=left.name)
-    path, lock = _made(target.parent, prefix)
+    made: tuple[Path, int] | None = None
     try:
+        with deferred_signals():
+            path, lock = made = _made(target.parent, prefix)
         yield path
     finally:
-        with deferred_signals():
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(lock)
+        if made is not None:
+            with deferred_signals():
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(lock)
 
 
 def _made(parent: Path, prefix: str) -> tuple[Path, int]:

@@ -5,6 +5,7 @@ The file extension of the output selects the format. `--format` selects one if a
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import threading
@@ -88,8 +89,7 @@ def write(
         picture = session.still(opened, frames.start)
         output.write_bytes(picture_file(picture, kind, keeps_alpha=opened.output.is_transparent))
         return 1, opened.warnings
-    with tempfile.TemporaryDirectory(prefix=".render-", dir=output.parent) as name:
-        folder = Path(name)
+    with _folder_beside(output) as folder:
         progress = _progress("drawing", len(frames), is_shown=shows_progress)
         with progress as on_progress, stopped_by_signals() as should_stop:
             callbacks = Callbacks(on_progress, should_stop)
@@ -103,6 +103,20 @@ def write(
                 _finish(opened_job, segments, len(frames), output, blocks, on_progress)
         unheard = [notice.message for notice in of_document(opened_job.document)] if sound is None else sound.warnings
     return len(frames), tuple(dict.fromkeys((*warnings, *unheard)))
+
+
+@contextmanager
+def _folder_beside(output: Path) -> Iterator[Path]:
+    """Yield a folder for the segments. Signals cannot cut its creation and its removal, which would leave it behind."""
+    folder: Path | None = None
+    try:
+        with stopped_by_signals():
+            folder = Path(tempfile.mkdtemp(prefix=".render-", dir=output.parent))
+        yield folder
+    finally:
+        if folder is not None:
+            with stopped_by_signals():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _segments(

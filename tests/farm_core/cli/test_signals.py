@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from farm_core import __main__ as farm
 from tests.farm_core.commands import start_command
 from tests.gpu_renderer.documents import document, layer, write_document
 from tests.patience import HANG_SECONDS
@@ -42,6 +46,47 @@ def test_a_render_that_is_told_to_end_leaves_nothing_behind(
     assert render.returncode == 128 + number
     assert "Traceback" not in error
     assert list(out.iterdir()) == []
+
+
+@pytest.fixture
+def raising_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise SystemExit, as commands do."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    former = signal.signal(signal.SIGTERM, end)
+    yield
+    signal.signal(signal.SIGTERM, former)
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize(("step", "is_early"), [("tempfile.mkdtemp", False), ("shutil.rmtree", True)])
+def test_a_signal_while_the_folder_of_a_render_is_made_or_removed_leaves_nothing_behind(
+    folder_of_commands: Path, raising_sigterm: None, monkeypatch: pytest.MonkeyPatch, step: str, is_early: bool
+) -> None:
+    module, name = step.split(".")
+    act, sent = getattr(sys.modules[module], name), list[object]()
+
+    def signalled(*words: Any, **options: Any) -> Any:
+        def send() -> None:
+            if ".render-" in f"{words} {options}" and not sent:
+                sent.append(words)
+                signal.raise_signal(signal.SIGTERM)
+
+        if is_early:
+            send()
+        result = act(*words, **options)
+        send()
+        return result
+
+    monkeypatch.setattr(step, signalled)
+    file = write_document(folder_of_commands, document(layer("square"), seconds=0.1))
+    (out := folder_of_commands / "out").mkdir()
+    with pytest.raises(SystemExit) as ended:
+        farm.main(["render", str(file), "-o", str(out / "a.mp4")])
+    assert (ended.value.code, len(sent)) == (128 + signal.SIGTERM, 1)
+    assert [path.name for path in out.iterdir() if path.name != "a.mp4"] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
