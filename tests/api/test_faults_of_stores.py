@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -62,19 +63,19 @@ def test_a_transaction_that_postgres_ends_is_a_503_that_may_be_tried_again(own_w
     database = own_world.database
     database.execute(f'ALTER DATABASE "{database.info.dbname}" SET transaction_timeout = 300')
     database.execute(END_OTHERS)
-    with psycopg.connect(str(own_world.settings.database_url)) as other:
-        other.execute("SET transaction_timeout = 0")
+    with psycopg.connect(str(own_world.settings.database_url), options="-c transaction_timeout=0") as other:
         other.execute("LOCK TABLE presets")
         assert check(ada.post("/animations", json={"name": "a", "animationData": {}}), 503)
 
 
 def test_a_statement_that_takes_too_long_is_cancelled(start: Callable[..., World]) -> None:
-    world = start(statement_seconds_max=0.5)
+    world, limited = start(), start(statement_seconds_max=0.5)
     ada = world.account()
     template = text_template(ada)
+    limited_ada = replace(ada, world=limited)
     with psycopg.connect(str(world.settings.database_url)) as other:
         other.execute("LOCK TABLE templates")
-        answers = [ada.get("/templates"), ada.delete(f"/templates/{template}")]
+        answers = [limited_ada.get("/templates"), limited_ada.delete(f"/templates/{template}")]
         for answer in answers:
             assert "took too long" in check(answer, 503)["message"]
             assert answer.headers["Retry-After"] == "30"

@@ -112,11 +112,15 @@ def test_an_account_searches_all_its_renders_for_one_action_at_a_time(
 
 
 def test_a_page_whose_statement_takes_too_long_says_what_to_do(start: Callable[..., World]) -> None:
-    world = start(statement_seconds_max=0.5)
-    with signed_in(world, "ada") as person, psycopg.connect(str(world.settings.database_url)) as locking:
+    world, limited = start(), start(statement_seconds_max=0.5)
+    with (
+        signed_in(world, "ada") as person,
+        limited.new_client(cookies=person.client.cookies) as client,
+        psycopg.connect(str(world.settings.database_url)) as locking,
+    ):
         locking.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")
         with capture_logs() as lines:
-            answer = person.get("/renders?text=a")
+            answer = client.get("/console/renders?text=a")
     assert answer.status_code == 503
     assert "Ask for less" in answer.text
     assert "A part of the farm is away" not in answer.text

@@ -35,6 +35,13 @@ CATALOGUE = {
     "options of columns": "SELECT attrelid::regclass::text, attname, attoptions FROM pg_attribute WHERE attoptions IS NOT NULL",
 }
 
+WAIT_FOR_A_WAITER_AND_ITS_LOCK = """
+    DO $$ BEGIN
+        WHILE NOT EXISTS (SELECT FROM pg_locks WHERE NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP;
+        PERFORM count(*) FROM jobs;
+    END $$"""
+"""One statement, so that no turn of this process on a busy machine lies between both waits."""
+
 
 def catalogue(url: str) -> dict[str, list[tuple[object, ...]]]:
     with psycopg.connect(url) as connection:
@@ -146,13 +153,9 @@ def test_a_migration_that_meets_a_deadlock_with_the_working_farm_runs_again(empt
     with psycopg.connect(empty_database_url) as farm, ThreadPoolExecutor(1) as pool:
         farm.execute("SET deadlock_timeout = '1h'")  # the other transaction is the victim
         farm.execute("LOCK TABLE alembic_version IN SHARE MODE")
-        # Postgres checks for deadlocks once, after this time, and gives up after 5 s. This process must be waiting by
-        # then.
+        # Postgres checks for deadlocks once, after this time, and gives up after 5 s. The farm must be waiting by then.
         migration = pool.submit(migrate.upgrade, f"{empty_database_url}&options=-c%20deadlock_timeout%3D4s")
-        with psycopg.connect(empty_database_url, autocommit=True) as observer:
-            while observer.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is None:
-                time.sleep(0.02)
-        farm.execute("SELECT count(*) FROM jobs")
+        farm.execute(WAIT_FOR_A_WAITER_AND_ITS_LOCK)
         farm.commit()
         migration.result(HANG_SECONDS)
     assert deadlocks(empty_database_url) == 1
