@@ -12,7 +12,7 @@ import pytest
 
 from gpu_renderer.encode.formats import FORMATS
 from gpu_renderer.session import RenderSession
-from tests.console.conftest import chromium
+from tests.console.conftest import SHOWN_SECONDS, chromium
 from tests.gpu_renderer.decoding import Frames
 from tests.gpu_renderer.documents import Record, document, layer
 from tests.gpu_renderer.test_formats import (
@@ -118,7 +118,7 @@ def scene() -> Record:
 @pytest.fixture
 def page(chromium: Any) -> Iterator[Any]:
     opened_page = chromium.new_page()
-    opened_page.set_default_timeout(60_000)
+    opened_page.set_default_timeout(SHOWN_SECONDS * 1000)
     opened_page.route(f"{ADDRESS}**", lambda route: route.fulfill(body=PAGE, content_type="text/html"))
     opened_page.goto(ADDRESS)
     yield opened_page

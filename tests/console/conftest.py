@@ -90,7 +90,9 @@ def chromium() -> Iterator[Any]:
     expect.set_options(timeout=SHOWN_SECONDS * 1000)
     with (
         sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment()) as browser,
+        playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGUMENTS, env=environment(), timeout=SHOWN_SECONDS * 1000
+        ) as browser,
     ):
         yield browser
 
