@@ -35,7 +35,9 @@ def test_a_template_is_tried_rendered_watched_and_played(tmp_path: Path) -> None
 def _story(data: Path) -> None:
     expect.set_options(timeout=90_000)
     with process_farm(data) as farm, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, env=environment(), timeout=90_000)
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGUMENTS, env=environment(), timeout=90_000
+        )
         link = farm.command("console-link", "operator").splitlines()[-1]
         page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
         page.set_default_timeout(90_000)
