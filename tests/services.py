@@ -26,11 +26,13 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.EmbeddedPostgres]:
     from cluster.embedded import postgres
-    from farm_core.db import urls
+    from farm_core.db import database, urls
     from tests import in_memory
 
     with in_memory.folder(tmp_path_factory.mktemp("postgres")) as folder, pytest.MonkeyPatch.context() as patched:
-        patched.setitem(urls.CONNECTION, "connect_timeout", HANG_SECONDS)  # as for Valkey below
+        # On a busy machine it answers after the farm's own time limits, and requests hold connections for long.
+        patched.setitem(urls.CONNECTION, "connect_timeout", HANG_SECONDS)
+        patched.setattr(database, "POOL_SECONDS", HANG_SECONDS)
         server = postgres.start(folder / "data", durable=False)
         yield server
         server.stop()

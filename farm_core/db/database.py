@@ -36,6 +36,8 @@ from farm_core.db.urls import CONNECTION, SERVER_LIMITS, limiting
 
 Result = TypeVar("Result")
 
+POOL_SECONDS: Final = 10.0
+"""Time limit of a request that waits for a connection."""
 VICTIM_ATTEMPTS: Final = 5
 _VICTIM_STATES: Final = frozenset({"40P01", "40001"})
 _VICTIM_PAUSE_SECONDS: Final = 0.05
@@ -60,7 +62,7 @@ class Database:
             "poolclass": SharedPool,
             "pool_size": pool_connections,
             "max_overflow": 0,  # a connection beyond `pool_size` would be closed after its use, with its plans
-            "pool_timeout": 10,
+            "pool_timeout": POOL_SECONDS,
             "pool_pre_ping": ping,
             "pool_use_lifo": True,  # a few connections, with prepared statements, do most of the work
             "json_serializer": _json_text,
