@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from tests.api.workers import drawing
 from tests.api.world import document, field, layer, template_body, text_template
 from tests.console.people import Person
+from tests.patience import HANG_SECONDS
 
 pytestmark = [pytest.mark.filterwarnings("default")]
 
@@ -26,6 +27,12 @@ SHAPE = """(shape) => {
     const picture = document.querySelector(".screen img");
     return picture.complete && picture.naturalWidth > 16 && Math.abs(picture.naturalWidth / picture.naturalHeight - shape) < 0.1;
 }"""
+
+
+@pytest.fixture
+def patience_for_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pictures be drawn slowly, as on a busy machine: the farm shows a placeholder after 5 s."""
+    monkeypatch.setattr("console.pictures.WAIT_SECONDS", HANG_SECONDS)
 
 
 @pytest.mark.parametrize("path", ["renders", "templates"])
@@ -67,6 +74,7 @@ def test_a_replaced_template_shows_its_new_picture(member: Person, window: Calla
             page.wait_for_function(SHAPE, arg=width / height)
 
 
+@pytest.mark.usefixtures("patience_for_pictures")
 def test_a_waiting_render_shows_the_version_of_its_creation(member: Person, tmp_path: Path) -> None:
     template = text_template(member.api)
     job = member.api.render(template, inputs={"headline": "Hi"}).json()["jobId"]
@@ -83,6 +91,7 @@ def test_a_waiting_render_shows_the_version_of_its_creation(member: Person, tmp_
     assert {(one.video_format.duration_seconds, frame) for one, frame in worker.stills} == {(3, 45)}
 
 
+@pytest.mark.usefixtures("patience_for_pictures")
 def test_a_former_version_has_a_picture_of_its_own_size(member: Person, tmp_path: Path) -> None:
     template = member.api.template(width=640, height=360)
     replaced(member, template, width=360, height=640)
