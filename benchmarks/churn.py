@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.runner.quantile import quantile
+from benchmarks.service.rows import create_accounts
 from benchmarks.service.stores import own_postgres
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
@@ -45,11 +46,6 @@ DELETED: Final = 200
 
 SAMPLES: Final = 10
 TABLES: Final = ("jobs", "tasks", "job_events", "account_queues", "waiting_jobs", "held_jobs", "open_jobs", "segments")
-_FARM: Final = (
-    "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || n, 'a' || n, 'pro', now() FROM generate_series(0, 99) AS n",
-    "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"
-    " updated_at) SELECT 'tpl_' || id, id, 't', 1280, 720, 30, 1, '[]', '{}', 'documents/none', now(), now() FROM accounts",
-)
 _CREATE: Final = (
     "INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,"
     " request_hash, attempt, created_at) SELECT 'job_' || n, 'acc_' || n %% 100, 'tpl_acc_' || n %% 100, 'queued', 0, '{}', 1280, 720,"
@@ -89,8 +85,7 @@ class _Cycle:
         self._claims: list[float] = []
         self._longest = 0.0
         self._history: deque[str] = deque()
-        for statement in _FARM:
-            connection.execute(statement)
+        create_accounts(connection, [f"acc_{number}" for number in range(100)], "pro")
         self._create(WAITING)
 
     async def turn(self) -> None:

@@ -20,6 +20,7 @@ from benchmarks.runner.benchmark import Benchmark, Row
 from benchmarks.runner.quantile import quantile
 from benchmarks.service.posts import posted
 from benchmarks.service.processor_time import PostgresTime
+from benchmarks.service.rows import create_accounts
 from benchmarks.service.stores import own_postgres
 from farm_core.accounts import repository as accounts
 from farm_core.db.columns import utc_now
@@ -43,13 +44,9 @@ LIMIT_MS: Final = 10.0
 BIG: Final = "acc_00000"
 """The account with half of all jobs."""
 
-_FILL: Final = (
-    "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 5, '0'), 'a' || n, 'pro', now()"
-    " FROM generate_series(0, {accounts} - 1) AS n",
-    "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"
-    " updated_at) SELECT 'tpl_' || id, id, 't', 1280, 720, 30, 3, '[]', '{{}}', 'documents/none', now(), now() FROM accounts",
+_WORKERS: Final = (
     "INSERT INTO workers (id, node, renderer, device, encoder, seen_at)"
-    " SELECT 'w' || n, 'n', 'r', 'd', 'e', now() FROM generate_series(0, {workers} - 1) AS n",
+    " SELECT 'w' || n, 'n', 'r', 'd', 'e', now() FROM generate_series(0, %s - 1) AS n"
 )
 _JOBS: Final = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
@@ -135,19 +132,19 @@ def _fill(url: str, depth: int) -> None:
 
     Jobs are loaded without triggers and before their indexes: ten million take minutes.
     """
-    sizes = {"accounts": min(ACCOUNTS, depth), "workers": WORKERS}
+    owners = min(ACCOUNTS, depth)
     with psycopg.connect(libpq_url(url), autocommit=True) as connection:
         connection.execute("SET synchronous_commit = off")
         connection.execute("SET maintenance_work_mem = '512MB'")
         connection.execute("TRUNCATE accounts, workers, segments CASCADE")
-        for statement in _FILL:
-            connection.execute(statement.format(**sizes).encode())
+        create_accounts(connection, [f"acc_{number:05}" for number in range(owners)], "pro")
+        connection.execute(_WORKERS, (WORKERS,))
         with _without_indexes(connection):
             connection.execute("SET session_replication_role = replica")
             amounts = {"completed": 10 * depth, "queued": depth, "processing": min(PROCESSING, depth)}
             for status, jobs in amounts.items():
                 for first in range(0, jobs, LOAD):
-                    connection.execute(_jobs(status, jobs, first, sizes["accounts"]).encode())
+                    connection.execute(_jobs(status, jobs, first, owners).encode())
             connection.execute("SET session_replication_role = origin")
         connection.execute("ANALYZE jobs")
         for statement in (*_COUNTS, _TASKS):

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import psycopg
 
+from benchmarks.service.rows import create_accounts, create_jobs
 from benchmarks.simulation import schedulers
 from benchmarks.simulation.frames import Drawing, FrameFleet
 from benchmarks.simulation.loop import EPOCH, run
@@ -37,20 +38,7 @@ PROVEN_ACCOUNTS: Final = 6
 CARDS_MAX: Final = 60.0
 """Largest number of title cards a second."""
 
-_ACCOUNT: Final = (
-    "INSERT INTO accounts (id, name, plan, created_at) VALUES (%(id)s::text, %(id)s::text, 'unlimited', now())"
-)
-_PROVEN: Final = "UPDATE account_queues SET completed = 1 WHERE account_id = %(id)s::text"
-_TEMPLATE: Final = (
-    "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"
-    " updated_at) VALUES ('tpl_' || %(id)s::text, %(id)s::text, 't', 1280, 720, 30, 3, '[]', '{}', 'documents/none', now(), now())"
-)
-_JOB: Final = (
-    "INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,"
-    " request_hash, attempt, created_at, document_key) VALUES (%(id)s::text, %(account)s::text, 'tpl_' || %(account)s::text, 'queued', 0, '{}', 1280, 720,"
-    " 30, %(frames)s, 3000, 'http://farm', '', 0, %(at)s, 'frozen/' || %(id)s::text)"
-)
-"""Jobs come with frozen documents: ingest belongs to no simulation of schedulers."""
+_PROVEN: Final = "UPDATE account_queues SET completed = 1 WHERE account_id = %s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +123,13 @@ class _Run:
         return waits
 
     def _account(self, connection: psycopg.Connection[Any], account_id: str, *, is_proven: bool) -> None:
-        values = {"id": account_id}
-        connection.execute(_ACCOUNT, values)
+        create_accounts(connection, [account_id], "unlimited")
         if is_proven:
-            connection.execute(_PROVEN, values)
-        connection.execute(_TEMPLATE, values)
+            connection.execute(_PROVEN, (account_id,))
 
     def _job(self, connection: psycopg.Connection[Any], account_id: str, frames: int) -> str:
         job_id, now = f"job_{next(self._numbers):07}", asyncio.get_running_loop().time()
-        values = {"id": job_id, "account": account_id, "frames": frames, "at": EPOCH + timedelta(seconds=now)}
-        connection.execute(_JOB, values)
+        create_jobs(connection, {job_id: account_id}, EPOCH + timedelta(seconds=now), frames=frames)
         return job_id
 
     async def _arrive(self, connection: psycopg.Connection[Any]) -> None:

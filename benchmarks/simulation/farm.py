@@ -13,6 +13,7 @@ import psycopg
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from benchmarks.service.processor_time import PostgresTime
+from benchmarks.service.rows import create_accounts, create_jobs
 from benchmarks.service.statements import Counter
 from benchmarks.simulation import schedulers
 from benchmarks.simulation.executor import BATCH_SECONDS
@@ -34,20 +35,7 @@ ORPHANS: Final = 3
 """Jobs that a dying scheduler claims and does not plan."""
 ORPHAN_TRIES: Final = 50
 """The other schedulers can claim new jobs first."""
-_ACCOUNTS: Final = (
-    "INSERT INTO accounts (id, name, plan, created_at) SELECT 'acc_' || lpad(n::text, 3, '0'), 'a' || n, 'pro', now()"
-    " FROM generate_series(0, %s - 1) AS n"
-)
-_TEMPLATES: Final = (
-    "INSERT INTO templates (id, account_id, name, width, height, fps, duration_seconds, inputs, targets, document_key, created_at,"
-    " updated_at) SELECT 'tpl_' || id, id, 't', 1280, 720, 30, 3, '[]', '{}', 'documents/none', now(), now() FROM accounts"
-)
-_JOBS: Final = (
-    "INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,"
-    " request_hash, attempt, created_at, document_key) SELECT id, account_id, 'tpl_' || account_id, 'queued', 0, '{}', 1280, 720,"
-    " 30, 90, 3000, 'http://farm', '', 0, %s, 'frozen/' || id FROM unnest(%s::text[], %s::text[]) AS wanted(id, account_id)"
-)
-"""Jobs come with frozen documents: ingest belongs to no simulation of schedulers."""
+JOB_FRAMES: Final = 90
 
 
 def simulate(scenario: Scenario, folder: Path) -> Outcome:
@@ -106,8 +94,7 @@ class SimulatedFarm:
     def _furnish(self) -> None:
         with self._connection() as connection:
             connection.execute("TRUNCATE accounts, workers, segments CASCADE")
-            connection.execute(_ACCOUNTS, (self.scenario.accounts,))
-            connection.execute(_TEMPLATES)
+            create_accounts(connection, [f"acc_{number:03}" for number in range(self.scenario.accounts)], "pro")
 
     def _scheduler(self) -> Scheduler:
         """Return a scheduler whose statements are counted."""
@@ -140,7 +127,7 @@ class SimulatedFarm:
     def _create(self, connection: psycopg.Connection[Any], number: int, now: float) -> None:
         first = len(self.outcome.created)
         jobs = {f"job_{index:07}": self._owner() for index in range(first, first + number)}
-        connection.execute(_JOBS, (EPOCH + timedelta(seconds=now), list(jobs), list(jobs.values())))
+        create_jobs(connection, jobs, EPOCH + timedelta(seconds=now), frames=JOB_FRAMES)
         self.outcome.created |= {job_id: (owner, now) for job_id, owner in jobs.items()}
         for job_id in jobs:
             if self._chance.random() < self.scenario.poisoned_share:
