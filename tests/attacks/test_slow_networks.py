@@ -149,18 +149,9 @@ async def test_media_that_never_arrive_fail_their_job_at_the_deadline(
 async def test_of_an_accounts_webhooks_four_are_posted_at_once_and_another_accounts_does_not_wait(
     database_url: str, tmp_path: Path
 ) -> None:
-    database = Database(database_url)
-    await furnish(database, LocalStorage(tmp_path, Links(b"secret")))
-    long_ago = utc_now() - timedelta(minutes=1)
-    for number in range(20):
-        await ended(database, f"job_a{number:02}", "acc_a", long_ago)
-    await ended(database, "job_b", "acc_b", long_ago + timedelta(seconds=30))
-    claimed = []
-    for _ in range(3):
-        async with database.work() as session:
-            claimed.append({one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), 16, "here")})
-    assert claimed == [{"job_a00", "job_a01", "job_a02", "job_a03", "job_b"}, set(), set()]
-    await database.close()
+    async with due_webhooks(database_url, tmp_path, count=20) as database:
+        claimed = [await claimed_jobs(database, room) for room in (16, 16, 16)]
+    assert claimed == [["job_a00", "job_a01", "job_a02", "job_a03", "job_b"], [], []]
 
 
 @pytest.mark.service
@@ -168,18 +159,27 @@ async def test_accounts_with_slow_receivers_do_not_keep_each_free_place_from_ano
     database_url: str, tmp_path: Path
 ) -> None:
     """The oldest webhook came first: eight accounts with thousands that are due delayed all others until the last of them."""
+    async with due_webhooks(database_url, tmp_path, count=9) as database:
+        claimed = [await claimed_jobs(database, room) for room in (3, 1)]
+    assert claimed == [["job_a00", "job_a01", "job_b"], ["job_a02"]]
+
+
+@asynccontextmanager
+async def due_webhooks(database_url: str, folder: Path, *, count: int) -> AsyncIterator[Database]:
+    """Yield a database with `count` due webhooks of the account acc_a, and a later one of acc_b."""
     database = Database(database_url)
-    await furnish(database, LocalStorage(tmp_path, Links(b"secret")))
+    await furnish(database, LocalStorage(folder, Links(b"secret")))
     long_ago = utc_now() - timedelta(minutes=1)
-    for number in range(9):
-        await ended(database, f"job_a{number}", "acc_a", long_ago)
+    for number in range(count):
+        await ended(database, f"job_a{number:02}", "acc_a", long_ago)
     await ended(database, "job_b", "acc_b", long_ago + timedelta(seconds=30))
-    claimed = []
-    for room in (3, 1):
-        async with database.work() as session:
-            claimed.append([one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), room, "here")])
-    assert [sorted(some) for some in claimed] == [["job_a0", "job_a1", "job_b"], ["job_a2"]]
+    yield database
     await database.close()
+
+
+async def claimed_jobs(database: Database, room: int) -> list[str]:
+    async with database.work() as session:
+        return sorted(one.job_id for one in await webhooks.claim_deliveries(session, utc_now(), room, "here"))
 
 
 async def ended(database: Database, job_id: str, account_id: str, at: datetime) -> None:
