@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import skia
 
-from gpu_renderer.content.text.families import drawn_size
+from gpu_renderer.content.text.faces import drawn_size
 from gpu_renderer.content.text.glyph_raster import Placed, glyph_coverage, is_large_in_effects
 from gpu_renderer.content.text.shaping import shaped, shaped_width
 from gpu_renderer.content.vector.surface import bgra, bgra_canvas, swapped

@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from gpu_renderer.content.text.families import Fonts, drawn_size
+from gpu_renderer.content.text.faces import drawn_size
+from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.lines import broken, chain_of
 from gpu_renderer.content.text.shaping import CACHED_MAX, NO_LIGATURES, prefix_widths, shaped, shaped_width
 from gpu_renderer.content.text.text_path import ArcPath

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import skia
 
-from gpu_renderer.content.text.families import MASK_MAX_PX, Styled
+from gpu_renderer.content.text.faces import MASK_MAX_PX, Styled
 from gpu_renderer.content.vector.surface import Pixels, coverage
 from gpu_renderer.geometry.color import Rgba, decoded_array, encoded_array
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from gpu_renderer.content.text.families import FontChain, Fonts, Style, drawn_size
+from gpu_renderer.content.text.faces import drawn_size
+from gpu_renderer.content.text.families import FontChain, Fonts, Style
 from gpu_renderer.content.text.glyph_raster import Placed
 from gpu_renderer.content.text.shaping import (
     NO_LIGATURES,

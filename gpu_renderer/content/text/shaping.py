@@ -18,7 +18,8 @@ import uharfbuzz as hb
 from fontTools import unicodedata as scripts
 
 from gpu_renderer.content.text.bidi import equal_runs, levels, visual_order
-from gpu_renderer.content.text.families import FontChain, Styled
+from gpu_renderer.content.text.faces import Styled
+from gpu_renderer.content.text.families import FontChain
 
 NO_LIGATURES = ("liga", "clig", "calt")
 """Features that a browser turns off for spaced letters: ligatures, and contextual forms such as the arrows of Inter."""

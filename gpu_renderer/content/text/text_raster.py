@@ -18,7 +18,8 @@ import skia
 
 from gpu_renderer.cache.lru import LruCache
 from gpu_renderer.content.raster import PADDING_PX_MAX, Raster, padding_for
-from gpu_renderer.content.text.families import Fonts, drawn_size
+from gpu_renderer.content.text.faces import drawn_size
+from gpu_renderer.content.text.families import Fonts
 from gpu_renderer.content.text.glyph_layout import GlyphPlace, glyph_places
 from gpu_renderer.content.text.glyph_raster import (
     Placed,
