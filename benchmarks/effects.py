@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.runner.benchmark import Benchmark, Row
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_drawable
+from gpu_renderer.backends.cpu.kernel_operations import of_drawable
+from gpu_renderer.backends.cpu.kernel_texels import KernelTexels
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.display_list.paint import Filter, Image

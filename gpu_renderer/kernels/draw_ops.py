@@ -83,6 +83,8 @@ class Content(NamedTuple):
     """Unpadded texels of shape (rows, columns) or (rows, columns, 4), or the numbers of `struct gradient` or of passes."""
     extents: Extents = NO_EXTENTS
     """Of cells, if they are known."""
+    cells_per_px: float = 0.0
+    """Resolution of a GLOW that is not nearest."""
 
 
 class PackedContent(Protocol):
@@ -115,24 +117,37 @@ class DrawOp(NamedTuple):
     """Arrays that the operation reads. The reference keeps them alive."""
 
 
+class References(NamedTuple):
+    """What a draw operation uses beside its texels."""
+
+    glow: DrawOp | None = None
+    """Glow behind a GLOWING_BUFFER."""
+    matte: DrawOp | None = None
+    """A BUFFER whose `mode` is that of shaders/include/matte.glsl."""
+    mask: npt.NDArray[np.uint8] | None = None
+    """Coverage of the unit square, shape (rows, columns)."""
+    grade: Grade | None = None
+    """None if colours stay unchanged."""
+
+
+NO_REFERENCES = References()
+_NO_POINTERS = (0,) * 6
+_NO_PLACE = (0.0,) * 12
 NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
 """An operation that touches no pixel."""
 
 
 def quantise_op(region: Region) -> DrawOp:
     """Return the operation that quantises the backdrop in a region to 8 bits."""
-    return _draw_op(Variant(QUANTISE), region, Content())
+    return _draw_op(Variant(QUANTISE), region, Content(), NO_REFERENCES)
 
 
 def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], grading: tuple[str, ...]) -> DrawOp:
     """Return the operation that grades the backdrop in a region, clamps it to 0..1 and runs passes over it."""
-    stage = None if grade is None else _packed_grade(grade)
     numbers = [(*each.numbers, *(0.0,) * (PASS_NUMBERS - len(each.numbers))) for each in passes]
     packed = b"".join(_PASS(each.kind, each.is_monochrome, *of) for each, of in zip(passes, numbers, strict=True))
     found = np.frombuffer(packed, np.uint8).reshape(1, len(passes), -1) if passes else None
-    pointers = 0, 0, 0, 0, 0, _address(stage)
-    variant = Variant(ADJUST, grading=grading)
-    return _draw_op(variant, region, Content(texels=found), pointers=pointers, kept=(stage, grade))
+    return _draw_op(Variant(ADJUST, grading=grading), region, Content(texels=found), References(grade=grade))
 
 
 def content_op(
@@ -141,22 +156,13 @@ def content_op(
     content: Content,
     to_unit: tuple[float, ...],
     opacity: float,
-    mask: npt.NDArray[np.uint8] | None = None,
-    grade: Grade | None = None,
-    packed: bytes | None = None,
+    uses: References = NO_REFERENCES,
 ) -> DrawOp:
     """Return the operation of content on a quad.
 
-    `to_unit`: matrix from frame px to the quad's unit square, column by column, and the quad's fold. `mask`: coverage of the
-    unit square, shape (rows, columns). `grade`: None if colours stay unchanged. `packed`: result of `packed_content`, for content without
-    mask and grade.
+    `to_unit`: matrix from frame px to the quad's unit square, column by column, and the quad's fold.
     """
-    if packed is not None and mask is None and grade is None:
-        return _placed_op(variant, region, opacity, to_unit, packed, content.texels)
-    stage = None if grade is None else _packed_grade(grade)
-    columns, rows = (0, 0) if mask is None else mask.shape[::-1]
-    pointers = 0, 0, _address(mask), columns, rows, _address(stage)
-    return _draw_op(variant, region, content, opacity, to_unit, pointers=pointers, kept=(mask, stage, grade))
+    return _draw_op(variant, region, content, uses, to_unit, opacity)
 
 
 def quads_op(
@@ -180,62 +186,48 @@ def quads_op(
 
 
 def buffer_op(
-    variant: Variant,
-    region: Region,
-    content: Content,
-    opacity: float = 1.0,
-    *,
-    glow: DrawOp | None = None,
-    matte: DrawOp | None = None,
-    cells_per_px: float = 0.0,
+    variant: Variant, region: Region, content: Content, opacity: float = 1.0, uses: References = NO_REFERENCES
 ) -> DrawOp:
-    """Return the operation of a layer buffer or of a glow.
-
-    `glow`: the glow behind a GLOWING_BUFFER. `matte`: a BUFFER whose `mode` is that of shaders/include/matte.glsl.
-    `cells_per_px`: resolution of a GLOW that is not nearest.
-    """
-    behind = None if glow is None else np.frombuffer(glow.packed, np.uint8)
-    through = None if matte is None else np.frombuffer(matte.packed, np.uint8)
-    pointers = _address(behind), _address(through), 0, 0, 0, 0
-    kept = glow, behind, matte, through
-    return _draw_op(variant, region, content, opacity, cells_per_px=cells_per_px, pointers=pointers, kept=kept)
+    """Return the operation of a layer buffer or of a glow."""
+    return _draw_op(variant, region, content, uses, opacity=opacity)
 
 
 def _draw_op(
     variant: Variant,
     region: Region,
     content: Content,
+    uses: References,
+    to_unit: tuple[float, ...] = _NO_PLACE,
     opacity: float = 1.0,
-    to_unit: tuple[float, ...] = (0.0,) * 12,
-    cells_per_px: float = 0.0,
-    pointers: tuple[int, ...] = (0,) * 6,
-    kept: object = None,
 ) -> DrawOp:
-    """Pack a draw operation.
-
-    `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
-    `kept`: arrays that the pointers refer to.
-    """
-    packed = packed_content(content, variant.gradient, variant.ramp_count, cells_per_px, pointers)
-    return _placed_op(variant, region, opacity, to_unit, packed, (content.texels, kept))
+    glow, matte = (None if op is None else np.frombuffer(op.packed, np.uint8) for op in (uses.glow, uses.matte))
+    grade = None if uses.grade is None else _packed_grade(uses.grade)
+    columns, rows = (0, 0) if uses.mask is None else uses.mask.shape[::-1]
+    pointers = _address(glow), _address(matte), _address(uses.mask), columns, rows, _address(grade)
+    packed = packed_content(content, variant.gradient, variant.ramp_count, pointers)
+    return placed_op(variant, region, packed, (content.texels, uses, glow, matte, grade), to_unit, opacity)
 
 
 def packed_content(
-    content: Content,
-    gradient: int = 0,
-    ramp_count: int = 0,
-    cells_per_px: float = 0.0,
-    pointers: tuple[int, ...] = (0,) * 6,
+    content: Content, gradient: int = 0, ramp_count: int = 0, pointers: tuple[int, ...] = _NO_POINTERS
 ) -> bytes:
-    """Pack the part of a draw operation that its place does not change. The arguments are as for `Variant` and `_draw_op`."""
-    geometry, color, texels, extents = content
-    rows, columns = (gradient, ramp_count) if gradient else (0, 0) if texels is None else texels.shape[:2]
-    return _CONTENT(*color, *geometry, cells_per_px, columns, rows, _address(texels), *pointers, *extents)
+    """Pack the part of a draw operation that its place does not change. `gradient`, `ramp_count`: as in `Variant`.
+
+    `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
+    """
+    geometry, color, texels, extents, cells_per_px = content
+    counts = 0, 0
+    if gradient:
+        counts = ramp_count, gradient
+    elif texels is not None:
+        counts = texels.shape[1], texels.shape[0]
+    return _CONTENT(*color, *geometry, cells_per_px, *counts, _address(texels), *pointers, *extents)
 
 
-def _placed_op(
-    variant: Variant, region: Region, opacity: float, to_unit: tuple[float, ...], packed: bytes, kept: object
+def placed_op(
+    variant: Variant, region: Region, packed: bytes, kept: object, to_unit: tuple[float, ...], opacity: float
 ) -> DrawOp:
+    """Return the operation of packed content on a quad. `kept`: the arrays that it points to. `to_unit`: see `content_op`."""
     x, y, width, height = region
     place = _PLACE(*variant[:6], x, y, x + width, y + height, *to_unit, opacity)
     return DrawOp(region, variant, place + packed, kept)

@@ -18,7 +18,7 @@ import numpy as np
 from gpu_renderer.backends.cpu.backdrop_cache import BackdropCache, first_of, plain_backdrop
 from gpu_renderer.backends.cpu.frame import CpuFrame
 from gpu_renderer.backends.cpu.kernel_bottom import bottom_count, upload
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
+from gpu_renderer.backends.cpu.kernel_texels import KernelTexels
 from gpu_renderer.backends.cpu.layers import KernelLayers
 from gpu_renderer.backends.cpu.resampling import VideoFilters, linear_codes
 from gpu_renderer.backends.gl.compositor import (

@@ -8,7 +8,8 @@ from typing import TypeGuard
 import numpy as np
 
 from gpu_renderer.backends.cpu.adjustments import adjustment_op
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels, of_buffer, of_drawable, of_glow, of_moved
+from gpu_renderer.backends.cpu.kernel_operations import of_buffer, of_drawable, of_glow, of_moved
+from gpu_renderer.backends.cpu.kernel_texels import KernelTexels
 from gpu_renderer.backends.gl.buffers import LayerBuffers
 from gpu_renderer.backends.gl.drawable import quad_of, smooth
 from gpu_renderer.backends.gl.planes import ProjectedPlane, hide_in_order

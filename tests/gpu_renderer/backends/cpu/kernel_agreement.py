@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.backends.cpu import kernel_operations
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
+from gpu_renderer.backends.cpu.kernel_texels import KernelTexels
 from gpu_renderer.backends.gl import backdrop as below
 from gpu_renderer.backends.gl import quads
 from gpu_renderer.backends.gl.drawable import Drawable, FlatTarget, GroupTarget, Inputs

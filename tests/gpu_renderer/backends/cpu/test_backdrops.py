@@ -33,7 +33,7 @@ def _turned(kind: int, region: Region, texels: Texels | None = None) -> DrawOp:
     assert to_unit is not None
     geometry = (width / 1.5, height / 2, 6.0, 0.0) if texels is None else WHOLE
     content = Content(geometry, (0.3, 0.6, 0.1, 0.8), texels)
-    return content_op(Variant(kind, 4), region, content, matrix.folded_columns(quad, to_unit), 0.7, None, None)
+    return content_op(Variant(kind, 4), region, content, matrix.folded_columns(quad, to_unit), 0.7)
 
 
 def test_all_parts_over_one_colour_have_the_pixels_that_each_has_over_a_backdrop_of_half_floats() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpu_renderer.backends.cpu.backdrop_cache import TEXTURE_FRAMES
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
+from gpu_renderer.backends.cpu.kernel_texels import KernelTexels
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop

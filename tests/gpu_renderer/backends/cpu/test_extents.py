@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gpu_renderer.backends.cpu.kernel_operations import KernelTexels
+from gpu_renderer.backends.cpu.kernel_texels import KernelTexels
 from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.geometry import matrix
 from gpu_renderer.geometry.matrix import Matrix3
@@ -20,6 +20,7 @@ from gpu_renderer.kernels.draw_ops import (
     DrawOps,
     Extents,
     Grade,
+    References,
     Texels,
     Variant,
     content_op,
@@ -67,7 +68,7 @@ def composited(
     variant, content = Variant(kind, 4, is_projective, grading=steps), Content(crop, texels=texels, extents=extents)
     to_unit = matrix.inverse(quad)
     assert to_unit is not None
-    op = content_op(variant, FRAME, content, matrix.folded_columns(quad, to_unit), opacity, None, grade)
+    op = content_op(variant, FRAME, content, matrix.folded_columns(quad, to_unit), opacity, References(grade=grade))
     noise = np.random.default_rng(3).random((FRAME.height, FRAME.width, 4)).astype(np.float16).view(np.uint16)
     found = np.zeros_like(noise)
     kernels.composite_linear(Backdrop(halves=noise, at=FRAME[:2]), DrawOps([op]), found, FRAME, 1)
