@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from rich.console import Group, RenderableType
@@ -24,21 +25,28 @@ TROUBLE = (
 )  # fmt: skip
 
 
-def report(
-    listed: RenderableType, job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], delivery: Delivery | None, now: datetime,
-    waits: str | None = None,
-) -> Group:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class JobRows:
+    """A job with the rows of other tables that belong to it. Tasks are in order of index, events in order of time."""
+
+    job: Job
+    tasks: Sequence[Task]
+    events: Sequence[JobEvent]
+    delivery: Delivery | None
+
+
+def report(listed: RenderableType, rows: JobRows, now: datetime, waits: str | None) -> Group:
     """Return the report. It has the slowest and the unfinished tasks, and the last events.
 
-    `waits` says what the job waits for, if no worker has it.
+    `listed`: the job's row of the list of jobs. `waits`: what the job waits for, if no worker has it.
     """
     return Group(
         listed,
         *([waits] if waits else []),
-        *_reasons(job, events, delivery),
-        _time_table(job, tasks, events, now),
-        _task_table(tasks),
-        _event_table(events),
+        *_reasons(rows),
+        _time_table(rows, now),
+        _task_table(rows.tasks),
+        _event_table(rows.events),
     )
 
 
@@ -57,10 +65,11 @@ def waiting(waits: Wait, account: str) -> str:
     }[waits]
 
 
-def _reasons(job: Job, events: Sequence[JobEvent], delivery: Delivery | None) -> list[str]:
+def _reasons(rows: JobRows) -> list[str]:
     """Return the reasons why the job failed or was delayed, one per line."""
+    job, delivery = rows.job, rows.delivery
     lines = [f"Failed: {job.error}"] if job.status == JobStatus.failed else []
-    troubles = [event for event in events if event.event in TROUBLE]
+    troubles = [event for event in rows.events if event.event in TROUBLE]
     lines += [f"  {event.at:%H:%M:%S}  {_trouble(event)}" for event in troubles[-6:]]
     if len(troubles) > 6:
         lines.append(f"  and {len(troubles) - 6} more of this kind before")
@@ -83,25 +92,26 @@ def _trouble(event: JobEvent) -> str:
     return ": ".join([" ".join(parts[:2]), *parts[2:]]) + (f" on {detail['worker']}" if detail.get("worker") else "")
 
 
-def _time_table(job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], now: datetime) -> Listing:
+def _time_table(rows: JobRows, now: datetime) -> Listing:
     """Return the seconds from creation to end by phase, and the time of workers by stage."""
     table = Listing("phase", "seconds", "worker seconds by stage")
-    for name, seconds, remark in _phases(job, tasks, events, now):
+    for name, seconds, remark in _phases(rows, now):
         table.add_row(name, f"{seconds:.2f}", remark)
     return table
 
 
-def _phases(job: Job, tasks: Sequence[Task], events: Sequence[JobEvent], now: datetime) -> list[tuple[str, float, str]]:
-    end = job.finished_at or now
-    planned = max((event.at for event in events if event.event == "plan"), default=None)
-    segments = [task for task in tasks if task.kind == TaskKind.render]
+def _phases(rows: JobRows, now: datetime) -> list[tuple[str, float, str]]:
+    """Return the name, the seconds and the stages of each phase that the job has reached."""
+    job, end = rows.job, rows.job.finished_at or now
+    planned = max((event.at for event in rows.events if event.event == "plan"), default=None)
+    segments = [task for task in rows.tasks if task.kind == TaskKind.render]
     ends = [task.finished_at for task in segments if task.finished_at is not None]
     rendered = max(ends) if ends and len(ends) == len(segments) else None
     marks = [
         ("queue", job.created_at, job.started_at, ""),
         ("prepare", job.started_at, planned, ""),
         ("render", planned, rendered, _stages(segments)),
-        ("join", rendered, job.finished_at, _stages([t for t in tasks if t.kind == TaskKind.assemble])),
+        ("join", rendered, job.finished_at, _stages([task for task in rows.tasks if task.kind == TaskKind.assemble])),
     ]
     phases = [
         (name, ((until or end) - since).total_seconds(), remark) for name, since, until, remark in marks if since is not None

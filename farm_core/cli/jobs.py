@@ -23,7 +23,7 @@ from farm_core.cli import connection, data_folder, screen
 from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument
 from farm_core.cli.argument_types import duration, whole
 from farm_core.cli.job_actions import AMONG, act, requeue
-from farm_core.cli.job_report import report, waiting
+from farm_core.cli.job_report import JobRows, report, waiting
 from farm_core.cli.listing import Listing
 from farm_core.cli.progress_bar import shown
 from farm_core.controls.jobs import JobFilter
@@ -158,7 +158,7 @@ async def _one(database: Database, progress: ProgressReader, storage: Storage, j
         listed = _listed([(job, account.name)], await progress.percents([job]), now)
         is_held = not is_waiting(job.status, (one.status for one in tasks))
         waits = None if is_held else await waits_for(session, account, now, tasks, storage)
-        return report(listed, job, tasks, list(events), delivery, now, waits and waiting(waits, account.name))
+        return report(listed, JobRows(job, tasks, list(events), delivery), now, waits and waiting(waits, account.name))
 
 
 async def follow_job(database: Database, progress: ProgressReader, job_id: str) -> int:

@@ -107,33 +107,34 @@ def with_glow(
     target = glow_target(painter, region, levels, layer.sharp.format)
     drawn = glow_cells(region, levels)
     glow_before = glow_cells(front.region, levels) if front else Region(drawn.x, drawn.y, 0, 0)
+    made = GlowBuffer(target, levels, region)
     if front:
-        _draw(painter, target, glow_pass, blurs, levels, shared((drawn,), glow_before), front)
-    _draw(painter, target, glow_pass, blurs, levels, outside((drawn,), glow_before), None)
+        _draw(painter, made, glow_pass, blurs, shared((drawn,), glow_before), front)
+    _draw(painter, made, glow_pass, blurs, outside((drawn,), glow_before), None)
     shape.release()
     painter.pool.give_back(*(blur.target for blur in blurs.values()), *([front.target] if front else []))
     shown = glow_pass.shown(region, scene.frame)
-    return replace(layer, glow=GlowBuffer(target, levels, shown, cut_from=region if shown != region else None))
+    return replace(layer, glow=replace(made, region=shown, cut_from=region if shown != region else None))
 
 
 def _draw(
     painter: Painter,
-    into: Target,
+    into: GlowBuffer,
     glow_pass: GlowPass,
     blurs: dict[str, GlowBuffer],
-    levels: int,
     rects: Rects,
     front: GlowBuffer | None,
 ) -> None:
+    """Draw rectangles of cells of a glow: the silhouette's blurs, named as in the shader, behind the glow `front` of the layer."""
     shares: dict[str, UniformValue] = {f"u_{name}_share": 1 / blur.cell_px for name, blur in blurs.items()}
     own: dict[str, UniformValue] = {
-        "u_cell": float(1 << levels),
+        "u_cell": into.cell_px,
         "u_offset": glow_pass.offset,
         "u_color": tuple(glow_pass.color),
     }
     painter.draw(
         "effects/glow_pass.frag",
-        into,
+        into.target,
         textures={f"u_{name}": blur.target for name, blur in blurs.items()} | (front.textures if front else {}),
         scissor=rects,
         defines=({"FAR": 1} if "far" in blurs else {}) | ({"FRONT": 1, **front.defines} if front else {}),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -133,15 +133,23 @@ def _place(point: Point, tolerance: float, places: dict[tuple[int, int], Point])
     return places.setdefault((round(point[0] / tolerance), round(point[1] / tolerance)), point)
 
 
+class _Edges(NamedTuple):
+    """Edges by their starts and the vectors to their ends, shape (edges, 2), and their lengths."""
+
+    starts: Doubles
+    along: Doubles
+    lengths: Doubles
+
+
 def _cuts(segments: Doubles, tolerance: float) -> list[Doubles]:
     """Return the points of every edge where other edges cross it or end on it."""
-    starts, along = segments[:, 0], segments[:, 1] - segments[:, 0]
-    lengths = np.linalg.norm(along, axis=1)
+    along = segments[:, 1] - segments[:, 0]
+    edges = _Edges(segments[:, 0], along, np.linalg.norm(along, axis=1))
     vertices = np.unique(segments.reshape(-1, 2), axis=0)
     cuts = []
-    for start, direction, length in zip(starts, along, lengths, strict=True):
+    for start, direction, length in zip(*edges, strict=True):
         touching = _on_edge(vertices, start, direction, length, tolerance)
-        crossing = _crossings(start, direction, length, starts, along, lengths, tolerance)
+        crossing = _crossings(start, direction, length, edges, tolerance)
         cuts.append(np.concatenate([touching, crossing]))
     return cuts
 
@@ -154,16 +162,9 @@ def _on_edge(vertices: Doubles, start: Doubles, direction: Doubles, length: floa
     return touching
 
 
-def _crossings(
-    start: Doubles,
-    direction: Doubles,
-    length: float,
-    starts: Doubles,
-    along: Doubles,
-    lengths: Doubles,
-    tolerance: float,
-) -> Doubles:
+def _crossings(start: Doubles, direction: Doubles, length: float, edges: _Edges, tolerance: float) -> Doubles:
     """Return the points at which the edge properly crosses others. Touching ends are found as vertices on an edge."""
+    starts, along, lengths = edges
     cross = direction[0] * along[:, 1] - direction[1] * along[:, 0]
     apart = np.abs(cross) > 1e-12 * length * lengths
     safe = np.where(apart, cross, 1.0)

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import NamedTuple
 
 from motion.migrations.components import nodes_with_fx, rename_tracks
 from motion.stored import Document, Record, number
 
-TRIM_DEFAULTS = {"start": 0.0, "end": 100.0, "offset": 0.0}
-REPEATER_DEFAULTS = {
-    "copies": 6.0,
-    "offsetX": 80.0,
-    "offsetY": 0.0,
-    "offsetRotation": 0.0,
-    "offsetScale": 1.0,
-    "offsetOpacity": 1.0,
-    "offset": 0.0,
-    "anchorX": 0.0,
-    "anchorY": 0.0,
-}
+
+class FormerOperator(NamedTuple):
+    """An operator that older documents store beside the chain."""
+
+    key: str
+    """Its key in `fx`, and its type in the chain."""
+    track_prefix: str
+    """Prefix of its property paths."""
+    id_prefix: str
+    defaults: dict[str, float]
+
+
+TRIM = FormerOperator("trim", "trim", "trimop", {"start": 0.0, "end": 100.0, "offset": 0.0})
+REPEATER = FormerOperator(
+    "repeater",
+    "rep",
+    "repop",
+    {
+        "copies": 6.0,
+        "offsetX": 80.0,
+        "offsetY": 0.0,
+        "offsetRotation": 0.0,
+        "offsetScale": 1.0,
+        "offsetOpacity": 1.0,
+        "offset": 0.0,
+        "anchorX": 0.0,
+        "anchorY": 0.0,
+    },
+)
 
 
 def path_operator_chain(document: Document) -> None:
@@ -33,19 +51,18 @@ def path_operator_chain(document: Document) -> None:
 def trim_operator(document: Document) -> None:
     """1.3.0 to 1.4.0: `fx.trim` is appended to the chain."""
     for node_id, fx in nodes_with_fx(document):
-        _append(document, node_id, fx, "trim", "trim", f"trimop_{node_id}", TRIM_DEFAULTS)
+        _append(document, node_id, fx, TRIM)
 
 
 def repeater_operator(document: Document) -> None:
     """1.4.0 to 1.5.0: `fx.repeater` is appended to the chain."""
     for node_id, fx in nodes_with_fx(document):
-        _append(document, node_id, fx, "repeater", "rep", f"repop_{node_id}", REPEATER_DEFAULTS)
+        _append(document, node_id, fx, REPEATER)
 
 
-def _append(
-    document: Document, node_id: str, fx: Record, key: str, prefix: str, operator_id: str, defaults: dict[str, float]
-) -> None:
-    stored = fx.get(key)
+def _append(document: Document, node_id: str, fx: Record, former: FormerOperator) -> None:
+    key, prefix, id_prefix, defaults = former
+    stored, operator_id = fx.get(key), f"{id_prefix}_{node_id}"
     if not isinstance(stored, dict):
         return
     operator: Record = {"id": operator_id, "type": key, "amount": 0, "detail": 0}
