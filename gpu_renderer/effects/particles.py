@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,19 @@ from gpu_renderer.opengl.targets import Target
 from motion.arrays import Doubles
 from motion.formulas.noise import unit_hash, unit_hashes
 
-_PIECES: Layout = (("u_piece", 4), ("u_turn", 2))
-_MARKS: Layout = (("u_box", 4), ("u_mark", 4))
-_STARS: Layout = (*_MARKS, ("u_under", 2))
-_STREAKS: Layout = (*_MARKS, ("u_steps", 2))
+
+class Mark(NamedTuple):
+    """A kind of mark: its shaders, and the numbers of an instance."""
+
+    shader: str
+    layout: Layout
+    vertex: str = "effects/marks.vert"
+
+
+_PLACED: Layout = (("u_box", 4), ("u_mark", 4))
+_DISC = Mark("effects/baked/disc.frag", _PLACED)
+_STAR = Mark("effects/baked/star.frag", (*_PLACED, ("u_under", 2)))
+_STREAK = Mark("effects/baked/streak.frag", (*_PLACED, ("u_steps", 2)))
 MARK_STEPS = 32
 """Number of a streak's steps in one mark.
 
@@ -57,9 +67,7 @@ class StarBurst(Effect):
         stars = np.column_stack([boxes, places, sizes, 0.25 + 0.75 * t, under])
         is_near = ((places >= -4) & (places <= 2 * middle + 4)).all(axis=1)
         light = canvas.painter.pool.take(canvas.target.region, "f2")
-        _draw_instances(
-            canvas, "effects/baked/star.frag", _STARS, stars[is_near], light, "brightest", _tinted(values, "starColor")
-        )
+        _draw_instances(canvas, _STAR, stars[is_near], light, "brightest", _tinted(values, "starColor"))
         canvas.apply(
             "effects/baked/stars.frag", uniforms={"u_share": values.fraction("blend")}, spent={"u_marks": light}
         )
@@ -69,7 +77,8 @@ class StarBurst(Effect):
 class Snowfall(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
         w, h = canvas.width, canvas.height
-        hashes, index = _hashes(values, count := _count(values, w * h / 1200)), np.arange(count)
+        count = _count(values, w * h / 1200)
+        hashes, index = _hashes(values, count), np.arange(count)
         evolution, wind = values.number("evolution"), values.fraction("wind")
         speed = 0.4 + 0.8 * hashes(23)
         sway = np.sin(evolution / 40 + 1.7 * index) * (2 + 8 * hashes(37))
@@ -91,7 +100,7 @@ class Rainfall(Effect):
         y = np.fmod(hashes(11) * h + direction[1] * travel, h + length) - length / 2
         marks = _streak_marks(np.stack([x, y], axis=1), direction, length, 0.9 * values.fraction("opacity"))
         uniforms = {**_tinted(values, "rainColor"), "u_direction": tuple(direction.tolist())}
-        _mix(canvas, "effects/baked/streak.frag", _STREAKS, marks, uniforms)
+        _mix(canvas, _STREAK, marks, uniforms)
 
 
 @effect("drizzle")
@@ -126,7 +135,8 @@ class PixelPolly(Effect):
         fade = min(1.0, max(0.0, 1 - (values.fraction("completion") - 0.6) / 0.4))
         uniforms: dict[str, UniformValue] = {"u_cell": cell, "u_fade": fade}
         into = canvas.painter.pool.take(canvas.target.region, "f1")
-        _draw_instances(canvas, self.shader, _PIECES, pieces, into, "replace", uniforms, vertex="effects/pieces.vert")
+        piece = Mark(self.shader, (("u_piece", 4), ("u_turn", 2)), "effects/pieces.vert")
+        _draw_instances(canvas, piece, pieces, into, "replace", uniforms)
         canvas.replace(into)
 
 
@@ -175,7 +185,7 @@ def _boxes(places: Doubles, radii: Doubles) -> Doubles:
 
 
 def _streak_marks(heads: Doubles, direction: Doubles, length: float, opacity: float) -> Doubles:
-    """Return the marks of streaks that begin at `heads`, in the layout _STREAKS, MARK_STEPS steps each.
+    """Return the marks of streaks that begin at `heads`, in the layout of _STREAK, MARK_STEPS steps each.
 
     `length`: steps of 1 px.
     """
@@ -191,19 +201,19 @@ def _streak_marks(heads: Doubles, direction: Doubles, length: float, opacity: fl
 def _mix_discs(canvas: Canvas, discs: Doubles, uniforms: dict[str, UniformValue]) -> None:
     """Mix soft discs of one colour over the canvas. `discs`: x, y, radius and opacity of each, shape (discs, 4)."""
     marks = np.column_stack([_boxes(discs[:, :2], discs[:, 2]), discs])
-    _mix(canvas, "effects/baked/disc.frag", _MARKS, marks, uniforms)
+    _mix(canvas, _DISC, marks, uniforms)
 
 
-def _mix(canvas: Canvas, shader: str, layout: Layout, marks: Doubles, uniforms: dict[str, UniformValue]) -> None:
-    """Mix marks over the canvas. `marks`: a row for each mark, with the numbers of the layout, its box first.
+def _mix(canvas: Canvas, mark: Mark, rows: Doubles, uniforms: dict[str, UniformValue]) -> None:
+    """Mix marks of a kind over the canvas. `rows`: the numbers of each mark, its box first.
 
     Mixing straight colours by a share equals source-over of premultiplied colours.
     """
-    region = _around(marks[:, :4]).intersection(canvas.target.region)
+    region = _around(rows[:, :4]).intersection(canvas.target.region)
     if region.is_empty:
         return
     over = canvas.painter.pool.take(region, "f2")
-    _draw_instances(canvas, shader, layout, marks, over, "over", uniforms)
+    _draw_instances(canvas, mark, rows, over, "over", uniforms)
     canvas.apply("effects/baked/marked.frag", spent={"u_marks": over})
 
 
@@ -239,25 +249,14 @@ def h2(a: float, b: float) -> float:
 
 
 def _draw_instances(
-    canvas: Canvas,
-    shader: str,
-    layout: Layout,
-    attributes: Doubles,
-    into: Target,
-    blend: Blend,
-    uniforms: dict[str, UniformValue],
-    *,
-    vertex: str = "effects/marks.vert",
+    canvas: Canvas, mark: Mark, rows: Doubles, into: Target, blend: Blend, uniforms: dict[str, UniformValue]
 ) -> None:
-    """Draw instances of a vertex shader's quad into a target of the canvas's size, in order.
-
-    Each instance has a row of attributes.
-    """
-    given, packed = canvas.uniforms(shader, None, uniforms), attributes.astype(np.float32)
+    """Draw marks of a kind into a target of the canvas's size, in order. `rows`: the numbers of each mark."""
+    given, packed = canvas.uniforms(mark.shader, None, uniforms), rows.astype(np.float32)
     times_max = INSTANCE_BYTES // packed.itemsize // packed.shape[1]
     for first in range(0, len(packed), times_max):
         some = packed[first : first + times_max]
         canvas.painter.draw(
-            shader, into, textures={"u_source": canvas.target}, blend=blend, defines=dict(canvas.variant(None)),
-            uniforms=given, instances=Instances(vertex, layout, some.tobytes(), len(some)),
+            mark.shader, into, textures={"u_source": canvas.target}, blend=blend, defines=dict(canvas.variant(None)),
+            uniforms=given, instances=Instances(mark.vertex, mark.layout, some.tobytes(), len(some)),
         )  # fmt: skip
