@@ -83,7 +83,8 @@ class Claimer(Service):
         When there is no room left, the next preparation that ends wakes the claimer.
         """
         clogged = [account_id for account_id, gate in self._gates.items() if gate.is_clogged()]
-        jobs = await self._take(room := self._room(clogged), clogged)
+        room = self._room(clogged)
+        jobs = await self._take(room, clogged)
         self._full = len(jobs) >= room
         for job in jobs:
             task = asyncio.create_task(self._prepare(job), name=job.id)

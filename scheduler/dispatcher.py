@@ -91,15 +91,8 @@ class Dispatcher(Service):
 
     def _submit(self, task: LeasedTask, now: float) -> None:
         assignment = assignment_of(task, self.dependencies.settings)
-        running_task = RunningTask(
-            assignment,
-            task.lease_token,
-            task.worker,
-            now,
-            now,
-            webhook_origin=task.webhook_origin,
-        )
-        self.running_tasks.add(running_task)
+        origin = task.webhook_origin
+        self.running_tasks.add(RunningTask(assignment, task.lease_token, task.worker, now, now, webhook_origin=origin))
         self.dependencies.executor.submit(assignment, task.worker)
 
     async def _round(self, connection: AsyncConnection) -> list[LeasedTask]:
@@ -165,12 +158,8 @@ class Dispatcher(Service):
         """
         living = list(view.workers.values())
         renderers, first = len({worker.renderer for worker in living}), self._first_worker % len(living)
-        found, taken, spare, blocked = (
-            dict[str, tuple[WorkerState, frozenset[Trust]]](),
-            Counter[str](),
-            0,
-            Counter[str](),
-        )
+        found = dict[str, tuple[WorkerState, frozenset[Trust]]]()
+        taken, blocked, spare = Counter[str](), Counter[str](), 0
         openness = rules.Openness(self.isolation.evidence, view)
         for worker in chain(islice(living, first, None), islice(living, first)):
             self._first_worker += 1

@@ -130,7 +130,8 @@ async def _refusals(
     hints = rules.hints_of_fields(BatchRow)
     number, index = len(shared), -1
     async for faults in by_row:
-        row = wanted.rows[index := index + 1]
+        index += 1
+        row = wanted.rows[index]
         if index % rules.ROWS_AT_ONCE == 0:
             await asyncio.sleep(0)
         metadata_faults = rules.metadata_faults(row.metadata)

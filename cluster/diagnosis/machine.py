@@ -198,7 +198,7 @@ def _encoders(settings: Settings) -> Iterator[Finding]:
     first = next((codec for codec, reason in reasons.items() if reason is None), None)
     for codec, reason in reasons.items():
         if reason is None:
-            yield Finding("encoder", "good", f"{codec} works" + (", and will be used" * (codec == first)))
+            yield Finding("encoder", "good", f"{codec} works, and will be used" if codec == first else f"{codec} works")
         else:
             grade: Grade = "poor" if first else "bad"
             yield Finding("encoder", grade, f"{codec} does not work ({reason})", "" if first else ENCODERS)

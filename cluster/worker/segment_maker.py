@@ -62,7 +62,7 @@ class SessionSegmentMaker:
         self.renderer = (
             f"{identity.gpu.renderer} | {self.backend} | {identity.encoder.identity} | {identity.digest[:16]}"
         )
-        self.device = "software: " * identity.gpu.is_software + identity.gpu.renderer
+        self.device = f"software: {identity.gpu.renderer}" if identity.gpu.is_software else identity.gpu.renderer
         self.encoder = identity.encoder.codec
         if not identity.gpu.is_software:
             _warm(self._session)

@@ -146,8 +146,8 @@ def _inputs_of(names: Sequence[str], fields: Sequence[InputField]) -> Iterator[s
         alike[field.id.casefold()].add(field.id)
         alike[field.label.casefold()].add(field.id)
     for name in names:
-        meant = {name} if name in ids else alike.get(name.casefold(), set()) if name else set()
-        yield next(iter(meant)) if len(meant) == 1 else None
+        meant = {name} if name in ids else alike.get(name.casefold(), set())
+        yield next(iter(meant)) if name and len(meant) == 1 else None
 
 
 def _remarks(names: Sequence[str], columns: Sequence[str | None], fields: Sequence[InputField]) -> Iterator[str]:

@@ -118,8 +118,10 @@ def _add_media(fields: _Fields, layer: Node) -> list[str]:
 def _source_component(layer: Node) -> str:
     """Return the component whose source counts: the last one with a source, else the Transform, else any component."""
     with_source = [kind for kind, properties in layer.components if isinstance(properties.get("src"), str)]
+    if with_source:
+        return with_source[-1]
     kinds = [kind for kind, _ in layer.components]
-    return with_source[-1] if with_source else "Transform" if "Transform" in kinds else kinds[0]
+    return "Transform" if "Transform" in kinds else kinds[0]
 
 
 def _text_field(layer: Node) -> InputField:

@@ -147,7 +147,8 @@ def _resolve_font(style: Style, own: Style, parent: Style) -> None:
     if "font-size" in own and "font-size" in style:
         style["font-size"] = repr(font_size(style, font_size(parent)))
     if (relative := style.get("font-weight")) in ("bolder", "lighter"):
-        weight = {"normal": "400", "bold": "700"}.get(found := parent.get("font-weight", "400"), found)
+        inherited = parent.get("font-weight", "400")
+        weight = {"normal": "400", "bold": "700"}.get(inherited, inherited)
         steps = _BOLDER if relative == "bolder" else _LIGHTER
         number = float(weight) if weight.isdecimal() else 400.0
         style["font-weight"] = next((step for limit, step in steps if number < limit), "400")

@@ -40,8 +40,10 @@ def arc_joints(text: str) -> frozenset[int]:
 
 def path_data(element: Element, state: ElementState) -> str:
     """Return the path data of a `path`, from its attribute or from CSS. Other elements give an empty text."""
+    if name_of(element) != "path":
+        return ""
     stated = _CSS_PATH.match(state.style.get("d", ""))
-    return "" if name_of(element) != "path" else stated[1] if stated else element.get("d") or ""
+    return stated[1] if stated else element.get("d") or ""
 
 
 class _Geometry(NamedTuple):

@@ -167,8 +167,11 @@ def origin(text: str | None, reference: Viewport, em: float) -> tuple[float, flo
     words = (text or "").split()[:2]
     if not words:
         return 0.0, 0.0
-    if words[0] in ("top", "bottom") or words[-1] in ("left", "right"):
-        words = words[::-1] if len(words) == 2 else ["center", *words] if words[0] in ("top", "bottom") else words
+    begins_vertically = words[0] in ("top", "bottom")
+    if len(words) == 2 and (begins_vertically or words[1] in ("left", "right")):
+        words.reverse()
+    elif begins_vertically:
+        words.insert(0, "center")
     x, y = (_PLACES.get(word, word) for word in [*words, "center"][:2])
     return length(x, reference.width, 0.0, em), length(y, reference.height, 0.0, em)
 
