@@ -31,19 +31,17 @@ def folder() -> Iterator[Path]:
 
 
 def _node(folder: Path, port: int, store: Path = Path("/dev/shm")) -> subprocess.Popen[str]:
-    return _begun(
-        folder, "cluster.local.ray_node", f"--port={port}", f"--folder={folder}", "--cores=1", f"--store={store}"
-    )
+    program = [sys.executable, "-m", "cluster.local.ray_node"]
+    return _begun(folder, *program, f"--port={port}", f"--folder={folder}", "--cores=1", f"--store={store}")
 
 
-def _begun(folder: Path, module: str, *words: str) -> subprocess.Popen[str]:
+def _begun(folder: Path, *command: str | Path) -> subprocess.Popen[str]:
     token = folder / "token"
     token.write_text(secrets.token_hex(32))
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token),
         "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
-    command = [sys.executable, "-m", module, *words]
     return subprocess.Popen(
         command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -136,8 +134,8 @@ def test_a_local_node_runs_no_agents_and_begins_one_worker_before_a_driver_joins
 
 
 def test_a_clusters_node_does_not_wait_for_agents_that_start_slowly(folder: Path) -> None:
-    words = ["--head", "--block", f"--port={free_port()}", "--num-cpus=0", "--include-dashboard=false"]
-    node = _begun(folder, "cluster.ray_start", *words, "--object-store-memory=100000000", f"--temp-dir={folder}")
+    words = ["start", "--head", "--block", f"--port={free_port()}", "--num-cpus=0", "--include-dashboard=false"]
+    node = _begun(folder, _ray_of_the_image(folder), *words, "--object-store-memory=100000000", f"--temp-dir={folder}")
     agents = []
     try:
         for program in ("dashboard/agent.py", "runtime_env/agent/main.py"):
@@ -152,6 +150,17 @@ def test_a_clusters_node_does_not_wait_for_agents_that_start_slowly(folder: Path
                 process.kill()
         node.kill()
         node.communicate(timeout=HANG_SECONDS)
+
+
+def _ray_of_the_image(folder: Path) -> Path:
+    """Write the image's program `ray`, for this interpreter."""
+    program = folder / ".venv" / "bin" / "ray"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    lines = (ROOT / "cluster" / "docker" / "Dockerfile").read_text().splitlines()
+    (step,) = [line.removeprefix("RUN ") for line in lines if line.endswith("> .venv/bin/ray")]
+    subprocess.run(["sh", "-c", step.replace("/farm/.venv/bin/python", sys.executable)], cwd=folder, check=True)
+    return program
 
 
 def _agent(node: subprocess.Popen[str], program: str) -> psutil.Process:
