@@ -118,4 +118,4 @@ def _actor(slot: Slot, settings: Settings) -> Any:
         name=slot.name, namespace=NAMESPACE, get_if_exists=True, lifetime="detached", max_restarts=0, max_task_retries=0,
         scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node_id, soft=False), **options,
     )  # fmt: skip
-    return handle.remote(slot.name, settings, slot.raster_threads)
+    return handle.remote(slot.name, settings.for_workers(), slot.raster_threads)

@@ -315,6 +315,11 @@ class Settings(BaseSettings):
         """Return the operator's own font folders."""
         return tuple(Path(folder) for folder in self.font_folders.split(":") if folder)
 
+    def for_workers(self) -> Settings:
+        """Return the settings that render workers may know. They draw the documents of strangers and need neither the
+        database nor the key of session tokens."""
+        return self.model_copy(update={"database_url": None, "jwt_secret": None})
+
 
 _OF_CHILDREN: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "HOME", "MAGIC")
 

@@ -72,7 +72,8 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         f"--store={shared_memory.SYSTEM if shared_memory.is_fit() else folder.parent}",
     ]  # fmt: skip
     # Workers inherit this. They have many threads that allocate little, and an arena for each would waste memory.
-    inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2"}
+    # They draw the documents of strangers, and need neither the database nor the key of session tokens.
+    inherited = {**environment, **ray_environment, "MALLOC_ARENA_MAX": "2", "DATABASE_URL": "", "JWT_SECRET": ""}
     part = ProcessPart(
         "ray", command, inherited, log_path, stop_seconds=1, death_signal="TERM", sweep=lambda: _sweep(folder),
         prepare=lambda: _prepare(folder.parent),

@@ -15,6 +15,7 @@ from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.task_runner import TaskRunner
 from farm_core.settings import Settings
 from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
 from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
@@ -163,7 +164,7 @@ def task_runner(
     worker_id: str, settings: Settings, scratch: Path, cuda_index: int | None = None, raster_threads: int | None = None
 ) -> TaskRunner:
     """Return a worker's runner. The calling thread owns the GL context and must execute all assignments."""
-    storage = storage_of(settings)
+    storage = storage_of(settings, Links(b""))  # workers sign no links, so they need no secret
     return TaskRunner(worker_id, SessionSegmentMaker(settings, cuda_index, raster_threads), storage, scratch)
 
 

@@ -41,7 +41,7 @@ class Fleet:
     def add(self, name: str) -> Machine:
         """Add a machine that renders."""
         node = self.nodes[name] = self.network.machine(name)
-        node.enable("render-farm-node", self.environment)
+        node.enable("render-farm-node", needed_to_draw(self.environment))
         return node
 
     def workers(self) -> set[str]:
@@ -155,6 +155,11 @@ def head_only(folder: Path, cluster: Mapping[str, object] | None = None, **setti
             yield Fleet(kept, lan, environment, head, farm)
         finally:
             farm.client.close()
+
+
+def needed_to_draw(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a machine needs which only draws. Its workers get all settings from the scheduler."""
+    return {name: value for name, value in environment.items() if name.startswith(("AWS_", "RAY_"))}
 
 
 def answers(origin: str, probe: str = "health") -> bool:

@@ -17,7 +17,7 @@ from cluster.local.accounts import session_token
 from farm_core.settings import Settings
 from tests import machines
 from tests.acceptance.farm import ROOT, ProcessFarm, imported, uploaded
-from tests.acceptance.fleet import answers, wait_for
+from tests.acceptance.fleet import answers, needed_to_draw, wait_for
 from tests.acceptance.stores import stores
 from tests.machines import Machine
 from tests.patience import HANG_SECONDS
@@ -58,8 +58,10 @@ def _started_by_hand(folder: Path) -> Iterator[tuple[ProcessFarm, Machine, str]]
             **kept.environment, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "JWT_SECRET": SECRET,
             "PUBLIC_ORIGIN": origin, "WORKERS": "1", "GL_SOFTWARE": "true", "DATA_FOLDER": "/tmp/data",
         }  # fmt: skip
-        environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/tmp", **settings}
-        for machine, block in ((head, on_head), (node, on_node.replace("HEAD", head.address))):
+        system = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/tmp"}
+        drawing = needed_to_draw(settings), on_node.replace("HEAD", head.address)
+        for machine, (chosen, block) in ((head, (settings, on_head)), (node, drawing)):
+            environment = system | chosen
             assert machine.spawn(f"set -e\n{block}", environment, "by-hand").wait(HANG_SECONDS) == 0, _log(machine)
         wait_for(lambda: answers(origin, "ready"), HANG_SECONDS, lambda: _log(head) + _log(node))
         farm = ProcessFarm(folder, origin, head.init, storage=kept.storage)

@@ -1,9 +1,11 @@
-"""Ray's dashboard shows each worker and its calls, and a worker draws on its share of the machine's cores."""
+"""Ray's dashboard shows each worker and its calls. A worker draws on its share of the machine's cores and holds no secret."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from tests.patience import HANG_SECONDS
 pytestmark = [pytest.mark.acceptance, pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
+SECRETS = {"jwt_secret": secrets.token_hex(32), "database_url": f"postgresql://farm:{secrets.token_hex(32)}@nowhere/farm"}
 SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
@@ -46,12 +49,12 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     cluster.shutdown()
 
 
-def test_workers_and_what_they_are_at_have_names_and_share_the_cores(node: Any, tmp_path: Path) -> None:
+def test_workers_and_what_they_are_at_have_names_and_workers_share_the_cores_and_hold_no_secrets(node: Any, tmp_path: Path) -> None:
     async def story() -> None:
         storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
         document = read_document((ROOT / "examples" / "title-card.motion").read_bytes())
         storage.put_bytes(SEGMENT.document_key, orjson.dumps(document))
-        settings = Settings(data_folder=tmp_path, jwt_secret="x" * 32, gl_software=True, workers=2)
+        settings = Settings(data_folder=tmp_path, gl_software=True, workers=2, **SECRETS)
         executor = RayExecutor(settings, node.address)
         await executor.start()
         try:
@@ -64,6 +67,7 @@ def test_workers_and_what_they_are_at_have_names_and_share_the_cores(node: Any, 
                 "describe": {f"{first}.describe", f"{second}.describe"},
             }
             assert [await _raster_threads(name) for name in (first, second)] == [2, 2]
+            assert [await _held(name) for name in (first, second)] == [set(), set()]
         finally:
             await executor.close()
 
@@ -118,14 +122,30 @@ async def _reported_calls() -> dict[str, set[str]]:
 
 
 async def _raster_threads(name: str) -> int:
-    process_id = await asyncio.wait_for(asyncio.to_thread(_process_id, name), HANG_SECONDS)
-    return _threads(process_id, "llvmpipe-")
+    return _threads(await _process_id(name), "llvmpipe-")
 
 
-def _process_id(name: str) -> int:
+async def _held(name: str) -> set[str]:
+    """Return the secret settings in a worker's memory."""
+    memory = await asyncio.to_thread(_memory, await _process_id(name))
+    return {setting for setting, value in SECRETS.items() if any(value.encode() in part for part in memory)}
+
+
+async def _process_id(name: str) -> int:
     import ray
 
-    return int(ray.get(ray.get_actor(name, NAMESPACE).process_id.remote(), timeout=HANG_SECONDS))
+    def ask() -> int:
+        return int(ray.get(ray.get_actor(name, NAMESPACE).process_id.remote(), timeout=HANG_SECONDS))
+
+    return await asyncio.wait_for(asyncio.to_thread(ask), HANG_SECONDS)
+
+
+def _memory(process_id: int) -> list[bytes]:
+    """Return the parts of a process's memory that it can write to and that are no files."""
+    maps = Path(f"/proc/{process_id}/maps").read_text()
+    places = re.findall(r"^(\w+)-(\w+) rw.p \S+ \S+ 0 ", maps, re.MULTILINE)
+    with Path(f"/proc/{process_id}/mem").open("rb", buffering=0) as memory:
+        return [os.pread(memory.fileno(), int(end, 16) - int(begin, 16), int(begin, 16)) for begin, end in places]
 
 
 def _threads(process_id: int, prefix: str) -> int:

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests import booted
-from tests.acceptance.fleet import wait_for
+from tests.acceptance.fleet import needed_to_draw, wait_for
 from tests.acceptance.stores import stores
 from tests.booted import Booted
 from tests.machines import ROOT, network
@@ -99,8 +99,8 @@ def _two_machines(folder: Path) -> Iterator[tuple[Booted, Booted]]:
             **kept.environment, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "JWT_SECRET": "s" * 32,
             "PUBLIC_ORIGIN": "http://127.0.0.1:8000", "RAY_HEAD": f"{head.machine.address}:6379",
         }  # fmt: skip
-        lines = "\n".join(f"{name}={value}" for name, value in settings.items())
-        for computer, block in ((head, on_head), (node, on_node)):
+        for computer, chosen, block in ((head, settings, on_head), (node, needed_to_draw(settings), on_node)):
+            lines = "\n".join(f"{name}={value}" for name, value in chosen.items())
             computer.done(f"(umask 077; cat > .env <<'END'\n{lines}\nEND\n)", "farm")
             computer.done(block)
         yield head, node

@@ -97,6 +97,14 @@ def test_the_fleet_of_the_chart_and_the_settings_of_the_schedulers_have_the_same
         assert (variables["WORKERS_MIN"], variables["WORKERS_MAX"], variables["WORKERS_PER_GPU"]) == ("6", "30", "3")
 
 
+def test_workers_of_the_chart_get_neither_the_database_nor_the_key_of_session_tokens() -> None:
+    (cluster,) = (one for one in render_chart({}) if one["kind"] == "RayCluster")
+    ((worker,),) = (group["template"]["spec"]["containers"] for group in cluster["spec"]["workerGroupSpecs"])
+    assert "envFrom" not in worker
+    taken = {variable["valueFrom"]["secretKeyRef"]["key"] for variable in worker["env"] if "valueFrom" in variable}
+    assert taken == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "RAY_AUTH_TOKEN"}
+
+
 def test_compose_accepts_its_file() -> None:
     compose = pytest.importorskip("compose_spec", reason="needs the extra `deploy` (compose-spec)")
     parsed = yaml.load((CLUSTER / "compose.yaml").read_text(), UniqueKeys)  # resolves merge keys, as Compose does

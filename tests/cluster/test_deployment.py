@@ -300,6 +300,26 @@ def test_workers_and_the_api_of_a_ray_cluster_drop_root(path: Path) -> None:
         assert {"--reuid=farm", "--regid=farm", "--no-new-privs", "--bounding-set=-all"} <= set(words[1].split())
 
 
+@pytest.mark.parametrize("path", CLOUDS, ids=lambda path: path.stem)
+def test_workers_of_a_ray_cluster_get_neither_the_database_nor_the_key_of_session_tokens(
+    path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "farm.env").write_text("DATABASE_URL=postgresql://db/farm\nJWT_SECRET=secret\nRAY_AUTH_TOKEN=token\n")
+    command = yaml.safe_load(path.read_text())["worker_start_ray_commands"][-1].replace("/farm/.env", f"{tmp_path}/farm.env")
+    listing = re.sub(r"HOME=\S+ setpriv .*", "env", command)
+    done = subprocess.run(["bash", "-c", listing], env={}, capture_output=True, text=True, check=True)
+    names = {line.partition("=")[0] for line in done.stdout.splitlines()}
+    assert "RAY_AUTH_TOKEN" in names
+    assert not {"DATABASE_URL", "JWT_SECRET"} & names
+
+
+def test_workers_in_compose_get_neither_the_database_nor_the_key_of_session_tokens() -> None:
+    services: dict[str, Any] = yaml.safe_load((CLUSTER / "compose.yaml").read_text())["services"]
+    assert {"RAY_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY"} <= set(services["ray"]["environment"])
+    assert not {"DATABASE_URL", "JWT_SECRET"} & set(services["ray"]["environment"])
+    assert set(services["ray"]["environment"]) < set(services["scheduler"]["environment"])
+
+
 @pytest.mark.skipif(
     shutil.which("setpriv") is None or os.geteuid() != 0, reason="needs setpriv (Debian package `util-linux`) and root"
 )

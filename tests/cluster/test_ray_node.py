@@ -100,6 +100,26 @@ def test_a_process_that_ends_is_named_and_nothing_stays_behind(folder: Path, kil
 
 
 def test_the_whole_node_ends_at_once_when_its_supervisor_is_killed(folder: Path) -> None:
+    supervisor, children = _supervised(folder)
+    supervisor.kill()
+    supervisor.wait()
+    assert [child.name() for child in psutil.wait_procs(children, timeout=HANG_SECONDS)[1]] == []
+
+
+def test_a_nodes_processes_do_not_know_the_database_and_the_key_of_session_tokens(folder: Path) -> None:
+    secret = {"DATABASE_URL": "postgresql://db.example.com/farm", "JWT_SECRET": secrets.token_hex(32)}
+    supervisor, children = _supervised(folder, **secret)
+    try:
+        known = [child.environ() for child in children]
+    finally:
+        supervisor.kill()
+        psutil.wait_procs([supervisor, *children], timeout=HANG_SECONDS)
+    assert len(known) > 1
+    assert not [words for words in known if set(secret.values()) & set(words.values())]
+
+
+def _supervised(folder: Path, **settings: str) -> tuple[psutil.Popen, list[psutil.Process]]:
+    """Start a node as `./farm up` does. Return its supervisor, and its processes when it is ready."""
     log = folder / "ray.log"
     begin = (
         "import signal, sys; from pathlib import Path; from cluster.local.ray_head import ray_head;"
@@ -108,16 +128,13 @@ def test_the_whole_node_ends_at_once_when_its_supervisor_is_killed(folder: Path)
     supervisor = psutil.Popen(
         [sys.executable, "-c", begin, str(folder), str(log), str(ROOT)],
         cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(folder)},
+        env={**os.environ, "TMPDIR": str(folder), **settings},
     )
     deadline = time.monotonic() + HANG_SECONDS
     while not log.exists() or "ray is ready" not in log.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    children = supervisor.children(recursive=True)
-    supervisor.kill()
-    supervisor.wait()
-    assert [child.name() for child in psutil.wait_procs(children, timeout=HANG_SECONDS)[1]] == []
+    return supervisor, supervisor.children(recursive=True)
 
 
 def test_a_local_node_runs_no_agents_and_begins_one_worker_before_a_driver_joins(folder: Path) -> None:

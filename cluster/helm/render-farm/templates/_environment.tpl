@@ -11,17 +11,15 @@ env:
   - {name: NVIDIA_DRIVER_CAPABILITIES, value: "graphics,video,compute,utility"}
 {{- end }}
 
-{{- /* Workers draw the documents of strangers. They get storage and the cluster's token, but neither the database nor JWT_SECRET. */}}
+{{- /* Schedulers send workers their settings. Workers draw the documents of strangers: they get neither the database nor JWT_SECRET. */}}
 {{- define "farm.worker_environment" -}}
 env:
-  {{- range tuple "REDIS_URL" "S3_BUCKET" "S3_REGION" "S3_ENDPOINT_URL" "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY" "RAY_AUTH_TOKEN" }}
+  {{- range tuple "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY" "RAY_AUTH_TOKEN" }}
   - name: {{ . }}
     valueFrom: {secretKeyRef: {name: {{ $.Values.secretName }}, key: {{ . }}, optional: true}}
   {{- end }}
-  - {name: PUBLIC_ORIGIN, value: {{ .Values.publicOrigin | quote }}}
   - {name: RAY_AUTH_MODE, value: token}
   - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
-  - {name: WORKERS_PER_GPU, value: {{ .Values.workers.workersPerGpu | quote }}}
   - {name: NVIDIA_DRIVER_CAPABILITIES, value: "graphics,video,compute,utility"}
 {{- end }}
 
