@@ -27,7 +27,10 @@ from tests.patience import HANG_SECONDS
 pytestmark = [pytest.mark.acceptance, pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
-SECRETS = {"jwt_secret": secrets.token_hex(32), "database_url": f"postgresql://farm:{secrets.token_hex(32)}@nowhere/farm"}
+SECRETS = {
+    "jwt_secret": secrets.token_hex(32),
+    "database_url": f"postgresql://farm:{secrets.token_hex(32)}@nowhere/farm",
+}
 SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
@@ -49,7 +52,9 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     cluster.shutdown()
 
 
-def test_workers_and_what_they_are_at_have_names_and_workers_share_the_cores_and_hold_no_secrets(node: Any, tmp_path: Path) -> None:
+def test_workers_and_what_they_are_at_have_names_and_workers_share_the_cores_and_hold_no_secrets(
+    node: Any, tmp_path: Path
+) -> None:
     async def story() -> None:
         storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
         document = read_document((ROOT / "examples" / "title-card.motion").read_bytes())

@@ -48,6 +48,7 @@ def service(tmp_path: Path) -> Iterator[Booted]:
 
 
 def test_the_service_renders_and_is_started_again_after_every_end(service: Booted) -> None:
+    assert _protection(service, "render-farm") == "strict"
     _render(service)
     assert service.done("./farm doctor", "farm").endswith("The farm can work here.\n")
     before = _main_pid(service)
@@ -82,6 +83,8 @@ def test_a_head_and_a_machine_that_draws_work_together(tmp_path: Path) -> None:
     with _two_machines(tmp_path) as (head, node):
         _wait_ready(head)
         _render(head)
+        assert _protection(node, "render-farm-node") == "strict"
+        assert _protection(head, "render-farm-scheduler@1") == "strict"
         assert node.machine.address in head.done("./farm workers", "farm")
         head.done("systemctl restart render-farm-head")
         wait_for(lambda: not _is_ready(head), HANG_SECONDS, head.journal)
@@ -104,6 +107,11 @@ def _two_machines(folder: Path) -> Iterator[tuple[Booted, Booted]]:
             computer.done(f"(umask 077; cat > .env <<'END'\n{lines}\nEND\n)", "farm")
             computer.done(block)
         yield head, node
+
+
+def _protection(computer: Booted, unit: str) -> str:
+    """Return how the file system is protected from a service."""
+    return computer.done(f"systemctl show {unit} --property=ProtectSystem --value").strip()
 
 
 def _render(computer: Booted) -> None:
