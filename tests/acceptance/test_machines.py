@@ -95,13 +95,13 @@ def _grown(made: Fleet, turn: int) -> list[str]:
 
 
 def _growing_cluster() -> dict[str, Any]:
-    """Yield a cluster file for Ray's fake nodes: a head without resources, and up to WORKERS_MAX nodes with one core."""
+    """Return a cluster file for Ray's fake nodes: a head without resources, and up to WORKERS_MAX nodes with one core."""
     nodes = {"resources": {"CPU": 1}, "node_config": {}, "min_workers": 0, "max_workers": WORKERS_MAX}
     head = {"resources": {"CPU": 0}, "node_config": {}, "max_workers": 0}
     return {
         "cluster_name": "fake", "max_workers": WORKERS_MAX, "idle_timeout_minutes": 0.1, "upscaling_speed": 4.0,
         "provider": {
-            "type": "fake_multinode", "use_node_id_as_ip": True, "disable_node_updaters": True, "disable_launch_config_check": True,
+            "type": "external", "module": "tests.acceptance.patient_nodes.PatientNodes", "use_node_id_as_ip": True, "disable_node_updaters": True, "disable_launch_config_check": True,
         }, "available_node_types": {"ray.head.default": head, "node": nodes},
         "head_node_type": "ray.head.default", "auth": {}, "file_mounts": {}, "cluster_synced_files": [],
         "initialization_commands": [], "setup_commands": [], "head_setup_commands": [], "worker_setup_commands": [],
