@@ -27,10 +27,8 @@ from tests.patience import HANG_SECONDS
 pytestmark = [pytest.mark.acceptance, pytest.mark.filterwarnings("default")]
 
 PICTURE = VideoFormat(320, 180, 30.0, 60, None, 2.0)
-SECRETS = {
-    "jwt_secret": secrets.token_hex(32),
-    "database_url": f"postgresql://farm:{secrets.token_hex(32)}@nowhere/farm",
-}
+KEY = secrets.token_hex(32)
+DATABASE = f"postgresql://farm:{secrets.token_hex(32)}@nowhere/farm"
 SEGMENT = SegmentAssignment("job_seen.1", "lease_1", "job_seen", "documents/title.json", {}, PICTURE, 30, 30)
 
 
@@ -59,7 +57,7 @@ def test_workers_and_what_they_are_at_have_names_and_workers_share_the_cores_and
         storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
         document = read_document((ROOT / "examples" / "title-card.motion").read_bytes())
         storage.put_bytes(SEGMENT.document_key, orjson.dumps(document))
-        settings = Settings(data_folder=tmp_path, gl_software=True, workers=2, **SECRETS)
+        settings = Settings(data_folder=tmp_path, gl_software=True, workers=2, jwt_secret=KEY, database_url=DATABASE)
         executor = RayExecutor(settings, node.address)
         await executor.start()
         try:
@@ -131,9 +129,9 @@ async def _raster_threads(name: str) -> int:
 
 
 async def _held(name: str) -> set[str]:
-    """Return the secret settings in a worker's memory."""
+    """Return the secrets in a worker's memory."""
     memory = await asyncio.to_thread(_memory, await _process_id(name))
-    return {setting for setting, value in SECRETS.items() if any(value.encode() in part for part in memory)}
+    return {secret for secret in (KEY, DATABASE) if any(secret.encode() in part for part in memory)}
 
 
 async def _process_id(name: str) -> int:

@@ -124,6 +124,11 @@ def test_a_variable_that_compose_leaves_empty_is_not_set(monkeypatch: pytest.Mon
     assert Settings().s3_endpoint_url is None
 
 
+def test_the_chart_names_the_version_of_ray_in_the_image() -> None:
+    values: dict[str, Any] = yaml.safe_load((CLUSTER / "helm" / "render-farm" / "values.yaml").read_text())
+    assert f"ray=={values['ray']['version']} \\" in (ROOT / "requirements.lock").read_text().splitlines()
+
+
 def test_the_chart_has_values_for_everything_it_names() -> None:
     chart = CLUSTER / "helm" / "render-farm"
     values: dict[str, Any] = yaml.safe_load((chart / "values.yaml").read_text())

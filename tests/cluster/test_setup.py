@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import re
@@ -299,6 +300,14 @@ def test_an_ordinary_user_without_a_python_that_fits_is_told_which_package_has_o
         "libgl1-mesa-dri libmagic1 fontconfig libfontconfig1 libexpat1",
     ]
     assert not (tmp_path / "installed").exists()
+
+
+def test_the_container_of_developers_installs_the_same_system_libraries() -> None:
+    # Its user is not root, so `./farm` there only says what is missing.
+    script = f'. "{ROOT}/cluster/setup/setup.sh"; echo "$system_packages"'
+    packages = subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True).stdout.strip()
+    command = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["postCreateCommand"]
+    assert f"sudo apt-get install -y {packages} && ./farm" in command
 
 
 @pytest.mark.thorough
