@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Render the example. Raises UserError."""
     chosen = settings()
     chosen = chosen.model_copy(update=EMBEDDED | {"data_folder": arguments.data or chosen.data_folder / "demo"})
-    logs.set_up(chosen.log_level)
+    logs.set_up(chosen.log_level, human=True)
     _check_output(arguments.output)
     try:
         _demonstrate(chosen, arguments.output)

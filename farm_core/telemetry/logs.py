@@ -30,8 +30,8 @@ bound = structlog.contextvars.bound_contextvars
 
 
 def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
-    """Send all logs of the process, including those of libraries, to standard error: JSON, or plain lines on a
-    terminal."""
+    """Send all logs of the process, including those of libraries, to standard error: JSON, or lines for
+    people on a terminal and if `human`."""
     human = sys.stderr.isatty() if human is None else human
     before: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -41,7 +41,7 @@ def set_up(level: str = "INFO", *, human: bool | None = None) -> None:
         _without_secrets,
     ]
     line = (
-        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback)
         if human
         else structlog.processors.JSONRenderer()
     )

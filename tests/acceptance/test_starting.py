@@ -45,6 +45,7 @@ def test_the_demo_makes_its_video_for_anybody_and_leaves_a_deployments_parts_alo
     assert done.returncode == 0, done.stdout + done.stderr
     check(video, FilePlan(FORMATS["mp4"], 1280, 720, 30.0, 90))
     assert str(video) in done.stdout.replace("\n", "")
+    assert "{" not in done.stderr, "the log of a demo is for people"
     temporary.rmdir()  # nothing is left in the folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
@@ -48,6 +49,12 @@ def test_texts_of_others_neither_command_a_terminal_nor_pass_for_lines_of_the_lo
     assert shown.count("forged line") == 3
     assert not any(command in shown for command in ("\x1b]", "\x07", "\u202e", "\x9b"))
     assert not any(line.startswith("forged") for line in shown.splitlines())
+
+
+def test_lines_for_people_have_no_colours_in_a_file() -> None:
+    code = "from farm_core.telemetry import logs; logs.set_up(human=True); logs.logger('farm').warning('the disk is full', folder='/data')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert re.fullmatch(r"\S+ \[warning +\] the disk is full +folder=/data\n", ran.stderr)
 
 
 def test_a_logger_in_use_follows_logs_that_are_set_up_again() -> None:
