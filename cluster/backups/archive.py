@@ -12,7 +12,7 @@ import io
 import json
 import tarfile
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import BinaryIO, Final
 
 from farm_core.user_error import UserError
 
@@ -23,6 +23,9 @@ SECRET: Final = "jwt-secret"  # noqa: S105 - a file name
 STORAGE: Final = "storage"
 STORED: Final = ("objects", "types")
 """Folders of the local storage that a backup contains. Partial files are left out."""
+
+_END_BYTES: Final = range(2 * tarfile.BLOCKSIZE, 2 * tarfile.BLOCKSIZE + tarfile.RECORDSIZE)
+"""Sizes of an archive's end: two empty blocks, and more up to a full record."""
 
 
 class BadBackup(UserError):
@@ -65,3 +68,10 @@ def read_manifest(archive: tarfile.TarFile) -> Manifest:
     if manifest.format != FORMAT:
         raise BadBackup(f"the backup has format {manifest.format}; this version restores format {FORMAT}")
     return manifest
+
+
+def is_end(rest: BinaryIO) -> bool:
+    """Return True if the rest of the file is the end of an archive. `tarfile` also ends, without an error, where a header is damaged or
+    missing, or where a hole of the file begins."""
+    end = rest.read(_END_BYTES.stop)
+    return len(end) in _END_BYTES and not any(end) and rest.tell() % tarfile.RECORDSIZE == 0

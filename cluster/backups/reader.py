@@ -55,17 +55,21 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
 def unpack(source: Path, folder: Path, progress: Progress) -> layout.Manifest:
     """Unpack a backup into the folder. Raises BadBackup."""
     try:
-        with tarfile.open(source, "r:") as archive:
+        with source.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
             manifest = layout.read_manifest(archive)
             done = 0
             for member in archive:
                 _extract(archive, member, folder)
                 done += member.size
                 progress(min(done, manifest.object_bytes), manifest.object_bytes)
+            file.seek(archive.offset)
+            is_whole = layout.is_end(file)
     except tarfile.ReadError as error:
         raise layout.BadBackup(f"{source} is no backup of a farm, or damaged: {error}") from error
     except (tarfile.TarError, OSError) as error:
         raise layout.BadBackup(f"{source} cannot be restored: {error}") from error
+    if not is_whole:
+        raise layout.BadBackup(f"{source} is damaged or cut off after {done / 1e6:.1f} MB: it has no proper end")
     if not (folder / layout.DUMP).exists():
         raise layout.BadBackup(f"{source} is cut off: it holds no database")
     if _object_count(folder) > manifest.object_count:
@@ -74,8 +78,8 @@ def unpack(source: Path, folder: Path, progress: Progress) -> layout.Manifest:
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
-    top = PurePosixPath(member.name).parts[0]
-    if top not in {layout.MANIFEST, layout.DUMP, layout.SECRET, layout.STORAGE}:
+    top = PurePosixPath(member.name).parts[:1]
+    if top not in {(name,) for name in (layout.MANIFEST, layout.DUMP, layout.SECRET, layout.STORAGE)}:
         raise layout.BadBackup(f"the backup holds {member.name!r}, which no backup has")
     if ".." in PurePosixPath(member.name).parts or not (member.isfile() or member.isdir()):
         raise layout.BadBackup(f"the backup holds {member.name!r}, which is no plain file or folder")

@@ -272,6 +272,25 @@ def test_a_backup_that_was_cut_off_changes_nothing(backup: Path, tmp_path: Path,
     assert {path.name for path in tmp_path.iterdir()} == {"cut.tar", "data"}
 
 
+@pytest.mark.parametrize("damage", ["a damaged header", "cut off before a header", "cut off in a header", "a hole"])
+def test_a_backup_that_is_damaged_between_two_objects_changes_nothing(damage: str, tmp_path: Path, ran: Ran) -> None:
+    """The library for archives takes each of these for the end of the archive."""
+    manifest = {"format": 1, "created_at": "", "schema": "0001", "object_count": 3, "object_bytes": 3}
+    objects = {f"storage/objects/videos/{number}.mp4": b"1" for number in range(3)}
+    made = archive(tmp_path, {"manifest.json": json.dumps(manifest).encode(), "database.dump": b"x", **objects})
+    with tarfile.open(made) as whole:
+        header = whole.getmember("storage/objects/videos/1.mp4").offset
+    before, after = made.read_bytes()[:header], made.read_bytes()[header:]
+    damaged = {
+        "a damaged header": b"\xff" * 512 + after[512:], "cut off before a header": b"", "cut off in a header": after[:100],
+        "a hole": bytes(4096),
+    }  # fmt: skip
+    made.write_bytes(before + damaged[damage])
+    status, _, error = ran("restore", str(made), "--data", str(tmp_path / "data"))
+    assert (status, "damaged or cut off" in error) == (1, True), error
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize(
     ("manifest", "reason"),
     [
@@ -289,7 +308,7 @@ def test_a_backup_of_another_version_is_refused_by_name(
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/outside", "up.lock", "storage/../../outside"])
+@pytest.mark.parametrize("name", ["../outside", "/etc/outside", "up.lock", "storage/../../outside", ""])
 def test_an_archive_with_a_foreign_member_is_refused(name: str, tmp_path: Path, ran: Ran) -> None:
     manifest = {"format": 1, "created_at": "", "schema": "0001", "object_count": 0, "object_bytes": 0}
     members = {"manifest.json": json.dumps(manifest).encode(), name: b"x", "database.dump": b""}
