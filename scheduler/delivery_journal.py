@@ -7,6 +7,7 @@ entry. After a reboot the journal can be lost or out of date, so it gets a new n
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -89,8 +90,9 @@ class DeliveryJournal:
     def _forget_old(self) -> None:
         before = time.time() - KEPT_SECONDS
         for path in self._folder.iterdir():
-            if path.name != _NAME_FILE and path.stat().st_mtime < before:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another sender has just removed it
+                if path.name != _NAME_FILE and path.stat().st_mtime < before:
+                    path.unlink()
 
 
 def _boot() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -24,6 +25,8 @@ from farm_core.db.database import Database
 from farm_core.db.urls import libpq_url
 from farm_core.settings import settings
 from farm_core.webhooks.models import Delivery
+from scheduler import delivery_journal
+from scheduler.delivery_journal import DeliveryJournal, JournalEntry
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
 from tests.scheduler.sender import deliverer, ended_job, post_until_killed
@@ -149,6 +152,37 @@ async def test_an_answer_counts_though_its_sender_died_before_it_was_recorded(
         scenario.status = 204
         delivery = await scenario.later(hours=2)
         assert (delivery.status, len(scenario.requests)) == (("delivered", 2) if status == "due" else (status, 1))
+
+
+def test_a_sender_forgets_what_is_a_day_old_and_shares_the_journal_of_others_that_remove_entries(
+    tmp_path: Path,
+) -> None:
+    journal = DeliveryJournal(tmp_path)
+    for post in ("old.1", "young.1"):
+        journal.sent(post)
+    for name in ("old.1", "place"):
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "removed.1").symlink_to("nothing")  # an entry that is gone when the sender looks at it
+    started = DeliveryJournal(tmp_path)
+    assert started.name == journal.name
+    assert [started.read(post).sent for post in ("old.1", "young.1")] == [False, True]
+
+
+def test_a_journal_of_before_a_reboot_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = []
+    for boot in ("first", "second", "second"):
+        (tmp_path / "boot_id").write_text(boot)
+        monkeypatch.setattr(delivery_journal, "_BOOT", tmp_path / "boot_id")
+        names.append(DeliveryJournal(tmp_path / "webhooks").name)
+    assert names[0] != names[1] == names[2]
+
+
+def test_an_entry_that_was_cut_off_while_it_was_written_is_no_answer(tmp_path: Path) -> None:
+    journal = DeliveryJournal(tmp_path)
+    (tmp_path / "post.1").write_bytes(b"sent\n20")
+    assert journal.read("post.1") == JournalEntry(sent=True)
+    journal.begin("post.1")
+    assert journal.read("post.1") == JournalEntry(), "an operator has the same attempt made again"
 
 
 async def test_a_webhook_is_posted_though_nothing_can_be_noted(database_url: str, tmp_path: Path) -> None:
