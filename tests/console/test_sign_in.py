@@ -63,7 +63,9 @@ def test_a_session_token_signs_in_and_an_api_key_does_not(world: World) -> None:
         assert client.post("/console/sign-in", data={"token": key}).status_code == 401
         assert client.post("/console/sign-in", data={"token": "nonsense"}).status_code == 401
         assert client.get("/console/renders").status_code == 303
-        assert client.post("/console/sign-in", data={"token": token}).status_code == 303
+        assert client.post("/console/sign-in", data={"token": f" {token}\n"}).status_code == 303, (
+            "as a terminal prints it"
+        )
         assert client.get("/console/renders").status_code == 200
 
 
@@ -92,10 +94,21 @@ def test_the_cookie_of_a_farm_on_https_is_sent_over_https_only(start: Any) -> No
     assert "Secure" in {part.strip() for part in cookie.split(";")}
 
 
+def test_the_cookie_is_sent_over_https_only_if_the_proxy_before_the_farm_speaks_it(start: Any) -> None:
+    world = start(trusted_proxies="127.0.0.1")
+    with browser(world) as client:
+        for scheme, is_secure in (("https", True), ("http", False)):
+            token = link_token(world, world.account().account_id)
+            headers = {"X-Forwarded-Proto": scheme, "X-Forwarded-For": "192.0.2.1"}
+            cookie = client.post("/console/enter", data={"token": token}, headers=headers).headers["set-cookie"]
+            assert ("Secure" in {part.strip() for part in cookie.split(";")}) == is_secure
+
+
 def test_signing_out_ends_the_session_for_copies_of_the_cookie_too(world: World) -> None:
     with signed_in(world, "ada") as person, signed_in(world, "bob") as other, browser(world) as copy:
         copy.cookies.update(person.client.cookies)
         assert person.post("/sign-out").status_code == 303
+        assert COOKIE not in person.client.cookies
         assert copy.get("/console/account").status_code == 303
         assert other.get("/account").status_code == 200
 
@@ -106,7 +119,43 @@ def test_a_suspended_account_is_signed_out(member: Person) -> None:
     assert member.get("/account").status_code == 303
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "/console/\\evil", "/api/v1/keys"])
+def test_a_suspended_account_signs_in_neither_by_link_nor_by_token(own_world: World) -> None:
+    account = own_world.account()
+    link = link_token(own_world, account.account_id)
+    token = tokens.issue(farm_secret(own_world.settings), account.account_id, 60)
+    change = "UPDATE accounts SET suspended_at = {} WHERE id = %s"
+    with browser(own_world) as client:
+        own_world.database.execute(change.format("now()"), (account.account_id,))
+        assert client.post("/console/enter", data={"token": link}).status_code == 410
+        refused = client.post("/console/sign-in", data={"token": token})
+        assert (refused.status_code, "This account is suspended." in refused.text) == (403, True)
+        own_world.database.execute(change.format("NULL"), (account.account_id,))
+        assert client.post("/console/enter", data={"token": link}).status_code == 303, "the link was not used up"
+
+
+def test_the_audit_log_has_each_way_in(own_world: World) -> None:
+    account = own_world.account()
+    token = tokens.issue(farm_secret(own_world.settings), account.account_id, 60)
+    with browser(own_world) as client:
+        client.post("/console/sign-in", data={"token": token})
+        client.post("/console/sign-in", data={"token": "nonsense"})
+        client.post("/console/enter", data={"token": link_token(own_world, account.account_id)})
+    entries = own_world.database.execute("SELECT action, role, target FROM audit_log ORDER BY id").fetchall()
+    target = f"account {account.account_id}"
+    assert entries == [("sign in", "account", target), ("sign in by link", "account", target)]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/console/\\evil",
+        "/api/v1/keys",
+        "/console/a//evil",
+        "/console/\u0000",
+    ],
+)
 def test_signing_in_never_leads_away_from_the_console(world: World, target: str) -> None:
     token = tokens.issue(farm_secret(world.settings), world.account().account_id, 60)
     with browser(world) as client:
