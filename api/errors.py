@@ -168,8 +168,11 @@ def _fault(one: Mapping[str, Any], hints: Hints) -> tuple[str, str]:
 
 
 def _headers(error: FarmError) -> dict[str, str]:
-    if isinstance(error, Unauthorized):
-        return {"WWW-Authenticate": "Bearer"}
+    return {"WWW-Authenticate": "Bearer"} if isinstance(error, Unauthorized) else retry_after(error)
+
+
+def retry_after(error: FarmError) -> dict[str, str]:
+    """Return the header with the seconds until another try, empty if the error names none."""
     if isinstance(error, RateLimited):
         return {"Retry-After": str(error.extras["retryAfterSeconds"])}
     if isinstance(error, DatabaseTooSlow):

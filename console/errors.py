@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from api.errors import translated
+from api.errors import retry_after, translated
 from console.pages import ASKS, page
 from farm_core.db.database import was_too_slow
 from farm_core.errors import FarmError
@@ -80,7 +80,7 @@ def _shape(path: str) -> str:
 
 async def shown(request: Request, error: Exception) -> Response:
     """Return an error page, or its text if a script has sent the request."""
-    status, message = _described(error)
+    status, message, headers = _described(error)
     is_page = request.method == "GET" and not _is_scripted(request)
     if status == 405 and is_page:  # a reload, the theme buttons and Back request the address of a form that was sent
         return RedirectResponse(_page_above(request), 303)
@@ -92,23 +92,26 @@ async def shown(request: Request, error: Exception) -> Response:
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
     if _is_scripted(request):
         reference = f"Request id: {given['request_id']}" if status >= 500 else ""
-        return PlainTextResponse(" ".join(filter(None, (message, advice, reference))), status)
+        return PlainTextResponse(" ".join(filter(None, (message, advice, reference))), status, headers)
     back = _page_of(request) if request.method != "GET" else ""
     back = back if back.startswith("/console/") else ""
-    return page(request, "error.html", status_code=status, **given, back=back)
+    answer = page(request, "error.html", status_code=status, **given, back=back)
+    answer.headers.update(headers)
+    return answer
 
 
-def _described(error: Exception) -> tuple[int, str]:
+def _described(error: Exception) -> tuple[int, str, dict[str, str]]:
+    """Return the status, the text, and headers that tell scripts when to try again."""
     if isinstance(error, RequestValidationError):
-        return 400, "The request is not one that this page sends."
+        return 400, "The request is not one that this page sends.", {}
     if isinstance(error, HTTPException):
-        return error.status_code, "There is no such page." if error.status_code == 404 else str(error.detail)
+        return error.status_code, "There is no such page." if error.status_code == 404 else str(error.detail), {}
     failure = translated(error)
     text = failure.text
     faults = failure.extras.get("errors")
     if isinstance(faults, list):
         text += " " + " ".join(f"{fault['field']} {fault['message']}." for fault in faults)
-    return failure.status, text
+    return failure.status, text, retry_after(failure)
 
 
 def _request_id(request: Request) -> str:

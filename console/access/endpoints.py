@@ -13,7 +13,6 @@ from api.auth import CONSOLE_COOKIE, session_account
 from api.dependencies import AppStateOf, Work
 from console.pages import THEME_COOKIE, THEMES, is_part, page
 from console.viewer import ViewerOf, check_csrf
-from farm_core.accounts.keys import LIVE_PREFIX
 from farm_core.audit.log import Actor, Role, record
 from farm_core.errors import Forbidden, Unauthorized
 from farm_core.net.addresses import subscriber
@@ -55,8 +54,6 @@ async def sign_in(
     await _respect_tries(request)
     token = token.strip()
     try:
-        if token.startswith(LIVE_PREFIX):
-            raise Unauthorized
         account = await session_account(state, token or None)
     except Forbidden as error:
         return page(request, "sign-in.html", status_code=403, next=_own(next), fault=error.message)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from console import guard
+from console.pages import static_url
 from tests.api.world import World
 from tests.console.people import signed_in
 
@@ -51,6 +52,8 @@ def test_requests_of_an_address(start: Callable[..., World], monkeypatch: pytest
         refused = [world.client.get(path) for _ in range(6)][-1]
         assert refused.status_code == 429
         assert "Too many requests from this address: at most 5 a minute. Try again in" in refused.text
+        assert int(refused.headers["Retry-After"]) > 0
+    assert world.client.get(static_url("console.css")).status_code == 200, "a page loads many files"
 
 
 def test_open_pages_of_an_account(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,3 +62,4 @@ def test_open_pages_of_an_account(world: World, monkeypatch: pytest.MonkeyPatch)
         refused = person.get("/events")
     assert refused.status_code == 429
     assert "An account can have 1 open pages. Close some of them and reload this one." in refused.text
+    assert refused.headers["Retry-After"] == "30"

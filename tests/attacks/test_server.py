@@ -249,7 +249,8 @@ def test_a_socket_of_both_families_names_ipv4_clients_and_proxies_as_such() -> N
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "/api/v1/usage"), ("GET", "/console/sign-in"), ("POST", "/console/sign-in")]
+    ("method", "path"),
+    [("GET", "/api/v1/usage"), ("GET", "/console/sign-in"), ("POST", "/console/sign-in"), ("POST", "/console/enter")],
 )
 def test_a_caller_that_ignores_refusals_waits_for_further_ones_alone(
     method: str, path: str, start: Callable[..., World], monkeypatch: pytest.MonkeyPatch
@@ -260,7 +261,9 @@ def test_a_caller_that_ignores_refusals_waits_for_further_ones_alone(
     monkeypatch.setattr(rates, "REFUSAL_SECONDS", 3 * HANG_SECONDS)
     world = start(automation_requests_per_minute_per_ip=5)
     with httpx.Client(base_url=world.origin, timeout=HANG_SECONDS) as insistent:
-        statuses = [insistent.request(method, path).status_code for _ in range(8)]
+        answers = [insistent.request(method, path) for _ in range(8)]
+        statuses = [answer.status_code for answer in answers]
+        assert int(answers[-1].headers["Retry-After"]) > 0
         assert 429 not in statuses[:5] and statuses[5:] == [429, 429, 429]
         with pytest.raises(httpx.ReadTimeout):
             insistent.request(method, path, timeout=0.5)

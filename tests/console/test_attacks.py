@@ -180,6 +180,14 @@ def test_a_former_operator_cannot_act_as_another_account(operator: Person, membe
     assert operator.get("/renders").status_code == 303
 
 
+def test_an_operator_sees_a_suspended_account_until_it_is_suspended_too(operator: Person, member: Person) -> None:
+    operator.post(f"/accounts/{member.api.account_id}/sign-in-as")
+    suspend = "UPDATE accounts SET suspended_at = now() WHERE id = %s"
+    for person, status in ((member, 200), (operator, 303)):
+        operator.api.world.database.execute(suspend, (person.api.account_id,))
+        assert operator.get("/renders").status_code == status
+
+
 def test_retrying_keeps_to_the_quota(own_world: World) -> None:
     with signed_in(own_world, "small") as person:
         _, job = own_job(person, "queued")

@@ -201,6 +201,23 @@ def test_a_link_leads_to_the_page_that_needed_it(world: World, wanted: str, reac
         assert entered.headers["location"] == "/console/"
 
 
+@pytest.mark.parametrize(
+    ("page", "reached"),
+    [
+        ("https://farm.example/console/renders?status=failed", "/console/renders?status=failed"),
+        ("https://farm.example//evil.example/", "/console/"),
+        ("", "/console/"),
+    ],
+)
+def test_a_colour_theme_is_kept_and_leads_back_to_the_page(world: World, page: str, reached: str) -> None:
+    with browser(world) as client:
+        chosen = client.post("/console/theme", data={"theme": "dark"}, headers={"Referer": page})
+        assert chosen.headers["location"] == reached
+        assert "farm_theme=dark" in chosen.headers["set-cookie"]
+        unknown = client.post("/console/theme", data={"theme": "plaid"}, headers={"Referer": page})
+        assert "set-cookie" not in unknown.headers
+
+
 def test_every_answer_carries_the_security_headers(world: World) -> None:
     with signed_in(world, "ada") as person:
         for path in (

@@ -163,8 +163,8 @@ def test_a_sender_forgets_what_is_a_day_old_and_shares_the_journal_of_others_tha
     for name in ("old.1", "place"):
         os.utime(tmp_path / name, (0, 0))
     (tmp_path / "removed.1").symlink_to("nothing")  # an entry that is gone when the sender looks at it
-    started = DeliveryJournal(tmp_path)
-    assert started.name == journal.name
+    started, later = DeliveryJournal(tmp_path), DeliveryJournal(tmp_path)
+    assert journal.name == started.name == later.name
     assert [started.read(post).sent for post in ("old.1", "young.1")] == [False, True]
 
 
