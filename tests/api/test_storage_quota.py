@@ -13,6 +13,7 @@ from farm_core.audit.log import Actor, Role
 from farm_core.controls import jobs
 from farm_core.db.database import Database
 from farm_core.storage import disk_space
+from farm_core.usage import stored as stored_objects
 from tests.api import media
 from tests.api.world import Someone, World, picture, template_body, text_template
 from tests.sent_statements import sent_statements
@@ -195,6 +196,9 @@ def test_a_disk_without_its_reserve_takes_no_more_from_an_account_that_fills_it_
         bob.post("/animations", json=preset),
     )
     assert [answer.status_code for answer in accepted] == [201] * 3
+    monkeypatch.setattr(stored_objects, "SMALL_BYTES", len(picture()))
+    assert bob.upload(picture()).status_code == 201
+    assert bob.upload(media.files()["audio/wav"]).status_code == 503, "the reserve is for small files"
     monkeypatch.setattr(shutil, "disk_usage", measured)
     assert ada.upload(picture()).status_code == 201
 
@@ -207,5 +211,8 @@ def test_the_only_account_of_a_farm_can_use_the_reserve_of_its_disk(
     monkeypatch.setattr(shutil, "disk_usage", lambda of: measured(of)._replace(total=1_000, free=100))
     monkeypatch.setattr(disk_space, "ROOM_BYTES", 0)
     assert ada.upload(picture()).status_code == 201
+    operator = own_world.account("boss")
+    own_world.database.execute("UPDATE accounts SET operator = true WHERE id = %s", (operator.account_id,))
+    assert ada.upload(picture()).status_code == 201, "operators are no customers"
     own_world.account()
     assert ada.upload(picture()).status_code == 503

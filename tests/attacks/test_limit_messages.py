@@ -59,7 +59,8 @@ def test_requests_of_an_address(start: Callable[..., World], monkeypatch: pytest
 def test_open_pages_of_an_account(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.live.endpoints.STREAMS_PER_ACCOUNT", 1)
     with signed_in(world, "viewer") as person, person.client.stream("GET", "/console/events"):
-        refused = person.get("/events")
-    assert refused.status_code == 429
-    assert "An account can have 1 open pages. Close some of them and reload this one." in refused.text
-    assert refused.headers["Retry-After"] == "30"
+        answers = person.get("/events"), person.get("/events", headers={"HX-Request": "true"})
+    for refused in answers:
+        assert refused.status_code == 429
+        assert "An account can have 1 open pages. Close some of them and reload this one." in refused.text
+        assert refused.headers["Retry-After"] == "30"
