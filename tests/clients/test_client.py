@@ -192,12 +192,22 @@ def test_a_wait_outlasts_a_farm_that_is_updated() -> None:
         farm.wait("job_1", timeout=0)
 
 
-def test_a_request_that_is_not_idempotent_is_not_repeated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("operation", ["import_template", "publish_template", "create_key"])
+def test_a_request_that_is_not_idempotent_is_repeated_only_if_nothing_was_done(operation: str, tmp_path: Path) -> None:
     (tmp_path / "a.motion").write_bytes(b"{}")
-    transport = Flaky(0)
-    with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(NoAnswer):
-        farm.import_template(tmp_path / "a.motion")
-    assert len(transport.keys) == 1
+    arguments = {"import_template": [tmp_path / "a.motion"], "publish_template": [{}], "create_key": ["n8n"]}
+    for faults, error, count in (([0], NoAnswer, 1), ([503], ApiError, 1), ([429, 429, 0], NoAnswer, 3)):
+        transport = Flaky(*faults)
+        with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(error):
+            getattr(farm, operation)(*arguments[operation])
+        assert len(transport.keys) == count, faults
+
+
+def test_a_request_is_tried_six_times() -> None:
+    for transport, error in ((Flaky(*[0] * 9), NoAnswer), (Flaky(*[503] * 9), ApiError), (Flaky(*[429] * 9), ApiError)):
+        with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(error):
+            farm.usage()
+        assert len(transport.keys) == 6
 
 
 class Downloads(httpx.BaseTransport):
@@ -225,6 +235,19 @@ def test_a_download_that_breaks_off_is_tried_again(tmp_path: Path) -> None:
     with FarmClient("http://farm", transport=Downloads(*[lost] * 10)) as farm, pytest.raises(NoAnswer, match="lost"):
         farm.download("job_1", tmp_path / "b.mp4")
     assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]
+
+
+async def test_a_download_from_a_bucket_is_asked_for_without_the_key(tmp_path: Path) -> None:
+    def answered(request: httpx.Request) -> httpx.Response:
+        if request.url.host == "farm.example":
+            return httpx.Response(302, headers={"Location": "http://bucket.example/a.mp4?signature=x"})
+        return httpx.Response(200, content=b"video" if "Authorization" not in request.headers else b"the key was sent")
+
+    transport = httpx.MockTransport(answered)
+    with FarmClient("http://farm.example", "key", transport=transport) as farm:
+        assert farm.download("job_1", tmp_path / "a.mp4").read_bytes() == b"video"
+    async with AsyncFarmClient("http://farm.example", "key", transport=transport) as other:
+        assert (await other.download("job_1", tmp_path / "b.mp4")).read_bytes() == b"video"
 
 
 async def test_the_asynchronous_client_tries_a_download_again(tmp_path: Path) -> None:
