@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
@@ -101,6 +102,31 @@ def test_the_check_names_everything_that_differs_from_the_plan(tmp_path: Path) -
     faults = " / ".join(raised.value.faults)
     for word in ("index is not in front", "size", "rate", "holds 6 frames, not 7"):
         assert word in faults
+
+
+def test_the_check_finds_more_frames_and_more_or_less_sound_than_planned(tmp_path: Path) -> None:
+    part, output = segment(tmp_path / "a.mp4", range(6)), tmp_path / "out.mp4"
+    silence = np.zeros((9600, 2), np.float32)
+    for sound, has_sound, word in ((None, True, "0 sound tracks, not 1"), ([silence], False, "1 sound tracks, not 0")):
+        finish([part], output, FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 6), sound)
+        with pytest.raises(VideoNotAsPlanned, match=f"holds {word}$"):
+            check(output, FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 6), has_sound=has_sound)
+    with pytest.raises(VideoNotAsPlanned, match=r"holds 6 frames, not 5$"):
+        check(output, FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 5), has_sound=True)
+
+
+@pytest.mark.parametrize("ticks", [-1, 1])
+def test_the_check_finds_a_frame_that_is_shown_half_a_frame_too_early_or_late(tmp_path: Path, ticks: int) -> None:
+    part = segment(tmp_path / "a.mp4", range(6), profile=EncoderProfile(threads=1, preset="ultrafast"))
+    with av.open(str(part)) as read, av.open(str(tmp_path / "out.mp4"), "w") as written:
+        stream = written.add_stream_from_template(read.streams.video[0])
+        stream.time_base = Fraction(1, 60)
+        for index, packet in enumerate(packet for packet in read.demux(video=0) if packet.size):
+            packet.stream, packet.time_base = stream, stream.time_base
+            packet.pts = packet.dts = 2 * index + (ticks if index == 3 else 0)
+            written.mux(packet)
+    with pytest.raises(VideoNotAsPlanned, match="not shown at their numbers"):
+        check(tmp_path / "out.mp4", FilePlan(FORMATS["mp4"], WIDTH, HEIGHT, 30.0, 6))
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 20, 900])
