@@ -11,6 +11,7 @@ import time
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import boto3
 import pytest
@@ -162,6 +163,18 @@ def test_a_link_names_the_object_and_is_signed(storage: Storage, key: str) -> No
     else:
         assert link.startswith(f"https://farm.example/files/{key}?expires=")
         assert "filename=film.mp4" in link
+
+
+def test_a_link_to_a_bucket_lasts_a_week_at_most_and_names_the_file() -> None:
+    storage, days = S3Storage(BUCKET, "http://127.0.0.1:1", "us-east-1", ACCESS), 24 * 3600
+    lasts = []
+    for wanted in (2 * days, 30 * days, -days):
+        link = storage.link("a.mp4", int(time.time()) + wanted, "http://farm", "film.mp4")
+        query = parse_qs(urlsplit(link).query)
+        assert query["response-content-disposition"] == ['attachment; filename="film.mp4"']
+        lasts.append(int(query["X-Amz-Expires"][0]))
+    assert days < lasts[0] <= 2 * days
+    assert lasts[1:] == [7 * days, 1]
 
 
 @pytest.mark.service
