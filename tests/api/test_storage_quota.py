@@ -96,6 +96,10 @@ def test_presets_count_with_the_size_that_they_have_now(world: World) -> None:
     answer = ada.post("/animations", json={"name": "Bounce", "animationData": {"a": "x" * 1000}})
     assert refusal(answer) == FULL
     assert ada.get(f"/animations/{preset}").json()["version"] == 2, "a refused replacement changes nothing"
+    world.limit(ada.account_id, maxStorageBytes=100)
+    put(150)
+    put(150)
+    assert stored(ada) == 150 + len('{"a":""}'), "an account above its limit can store less, and as much"
     assert ada.delete(f"/animations/{preset}").status_code == 200
     assert stored(ada) == 0
 
@@ -196,9 +200,9 @@ def test_a_disk_without_its_reserve_takes_no_more_from_an_account_that_fills_it_
         bob.post("/animations", json=preset),
     )
     assert [answer.status_code for answer in accepted] == [201] * 3
-    monkeypatch.setattr(stored_objects, "SMALL_BYTES", len(picture()))
-    assert bob.upload(picture()).status_code == 201
-    assert bob.upload(media.files()["audio/wav"]).status_code == 503, "the reserve is for small files"
+    for small_bytes, status in ((len(picture()), 201), (len(picture()) - 1, 503)):
+        monkeypatch.setattr(stored_objects, "SMALL_BYTES", small_bytes)
+        assert bob.upload(picture()).status_code == status, "the reserve is for small files"
     monkeypatch.setattr(shutil, "disk_usage", measured)
     assert ada.upload(picture()).status_code == 201
 
