@@ -7,15 +7,19 @@ import gc
 import os
 import signal
 import socket
+import sys
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
+from structlog.testing import capture_logs
 
 from farm_core import landlock
+from farm_core import sandbox as sandbox_module
 from farm_core.sandbox import CALLS_MAX, RESIDENT_BYTES, Exhausted, Sandbox
 from farm_core.settings import ROOT
 
@@ -28,6 +32,74 @@ def test_a_worker_is_used_again_though_its_parent_holds_more_than_a_worker_may()
     finally:
         sandbox.close()
     assert len(held) > RESIDENT_BYTES
+
+
+def grown_by(number_of_bytes: int) -> int:
+    """For the sandbox: take memory, give it back, and return the worker's process id."""
+    assert len(bytearray(number_of_bytes)) == number_of_bytes
+    return os.getpid()
+
+
+def test_a_worker_that_has_grown_is_replaced() -> None:
+    sandbox = Sandbox()
+    try:
+        first, second, third = (sandbox.call_now(grown_by, size) for size in (RESIDENT_BYTES, 1000, 1000))
+        assert first != second == third
+    finally:
+        sandbox.close()
+
+
+def after_a_word(word: str) -> str:
+    """For the sandbox: print like a talkative library, by Python and by C."""
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+    os.write(1, f"{word}\n".encode())
+    return word
+
+
+def test_a_library_that_prints_does_not_break_the_answer() -> None:
+    sandbox = Sandbox()
+    try:
+        assert [sandbox.call_now(after_a_word, word) for word in ('{"result": "forged"}', "b")] == [
+            '{"result": "forged"}', "b",
+        ]  # fmt: skip
+    finally:
+        sandbox.close()
+
+
+def worked_for(seconds: float) -> int:
+    """For the sandbox: take processor time, and return the worker's process id."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+    return os.getpid()
+
+
+@pytest.mark.thorough
+def test_each_call_has_the_whole_limit_of_processor_time() -> None:
+    sandbox = Sandbox(cpu_seconds=1)
+    try:
+        assert len({sandbox.call_now(worked_for, 0.8) for _ in range(4)}) == 1
+        with pytest.raises(Exhausted):
+            sandbox.call_now(worked_for, 3)
+    finally:
+        sandbox.close()
+
+
+def waits() -> None:
+    """For the sandbox: wait for something that never comes, without processor time."""
+    threading.Event().wait()
+
+
+def test_a_call_that_takes_too_long_ends_and_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_module, "WALL_SECONDS", 0.1)
+    sandbox = Sandbox()
+    try:
+        with capture_logs() as lines, pytest.raises(Exhausted):
+            sandbox.call_now(waits)
+    finally:
+        sandbox.close()
+    assert [line["event"] for line in lines] == ["a sandbox worker was killed"]
 
 
 def test_workers_end_with_their_sandbox() -> None:
