@@ -27,7 +27,11 @@ void display_encode(const uint16_t *restrict scene, const uint8_t *restrict leve
     }
 }
 
-// Write Y of BT.709, computed with 15 fractional bits as in shaders/include/bt709.glsl.
+// Codes of BT.709 with 15 fractional bits for Y and 16 for Cb and Cr, with the weights of shaders/include/bt709.glsl.
+// The offsets are the code of black or of no colour, and half a code for rounding: 16.5 and 128.5.
+enum { LUMA_OFFSET = 33 << 14, CHROMA_OFFSET = 257 << 15 };
+
+// Write Y.
 static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes, int count) {
     int i = 0;
 #ifdef __AVX2__
@@ -39,7 +43,7 @@ static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes,
             __m256i some = _mm256_loadu_si256((const __m256i *)(pixels + i + 8 * j));
             __m256i red_blue = _mm256_madd_epi16(_mm256_and_si256(some, halves), of_red_blue);
             __m256i green = _mm256_madd_epi16(_mm256_and_si256(_mm256_srli_epi32(some, 8), halves), of_green);
-            __m256i sum = _mm256_add_epi32(_mm256_add_epi32(red_blue, green), _mm256_set1_epi32(540672));
+            __m256i sum = _mm256_add_epi32(_mm256_add_epi32(red_blue, green), _mm256_set1_epi32(LUMA_OFFSET));
             found[j] = _mm256_srli_epi32(sum, 15);
         }
         __m256i first = _mm256_packus_epi32(found[0], found[1]), last = _mm256_packus_epi32(found[2], found[3]);
@@ -50,7 +54,7 @@ static void luma_codes(const uint32_t *restrict pixels, uint8_t *restrict codes,
     for (; i < count; i++) {
         uint32_t pixel = pixels[i];
         uint32_t code = 5983u * (pixel & 255) + 20127u * (pixel >> 8 & 255) + 2032u * (pixel >> 16 & 255);
-        codes[i] = (uint8_t)((code + 540672u) >> 15);
+        codes[i] = (uint8_t)((code + LUMA_OFFSET) >> 15);
     }
 }
 
@@ -81,7 +85,7 @@ static inline __m256i pair_sums_8(const uint32_t *sums) {
 static inline __m256i chroma_codes_8(__m256i red_blue, __m256i green, int of_red_blue, int of_green) {
     __m256i coloured = _mm256_madd_epi16(red_blue, _mm256_set1_epi32(of_red_blue));
     __m256i rest = _mm256_madd_epi16(green, _mm256_set1_epi32(of_green & 0xffff));
-    return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(coloured, rest), _mm256_set1_epi32(8421376)), 16);
+    return _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(coloured, rest), _mm256_set1_epi32(CHROMA_OFFSET)), 16);
 }
 #endif
 
@@ -102,8 +106,8 @@ static void chroma_codes(const uint32_t *restrict red_blue, const uint32_t *rest
         uint32_t both = red_blue[2 * i] + 2 * red_blue[2 * i + 1] + red_blue[2 * i + 2];
         int32_t r = both & 0xffff, g = (int32_t)(green[2 * i] + 2 * green[2 * i + 1] + green[2 * i + 2]);
         int32_t b = both >> 16;
-        uint32_t cb = (uint32_t)(3598 * b - 824 * r - 2774 * g + 8421376) >> 16;
-        uint32_t cr = (uint32_t)(3598 * r - 3268 * g - 330 * b + 8421376) >> 16;
+        uint32_t cb = (uint32_t)(3598 * b - 824 * r - 2774 * g + CHROMA_OFFSET) >> 16;
+        uint32_t cr = (uint32_t)(3598 * r - 3268 * g - 330 * b + CHROMA_OFFSET) >> 16;
         pairs[i] = (uint16_t)(cb | cr << 8);
     }
 }
