@@ -18,7 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 import numpy as np
 import skia
-from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps
 
 from gpu_renderer.content.media import png
 from gpu_renderer.content.vector.surface import Pixels, premultiplied
@@ -40,6 +40,10 @@ _TURNS: Final[dict[int | None, Callable[[Pixels], Pixels]]] = {
 """Functions that turn a picture upright, by EXIF orientation."""
 FILE_MAX_BYTES = 256 << 20
 """Largest file, and largest body of a `data:` URL."""
+_AVIF_FAULTS: Final = (
+    ArithmeticError, Image.DecompressionBombError, OSError, RuntimeError, SyntaxError, ValueError,
+)  # fmt: skip
+"""Errors that Pillow raises for a damaged AVIF, while it opens or decodes the file."""
 
 
 def bitmap_pixels(data: bytes) -> Pixels:
@@ -71,10 +75,15 @@ def undrawn_features(data: bytes) -> tuple[str, ...]:
 
 
 def _as_chromium_reads(data: bytes) -> bytes:
-    """Return the file without data that Chromium ignores: colour chunks and a hidden picture of a PNG, EXIF in a WebP."""
+    """Return the file without data that Chromium ignores: colour chunks and a hidden picture of a PNG, EXIF in a WebP.
+
+    Chromium shows the first rows of other files that are cut off, but nothing of a WebP.
+    """
     if data.startswith(png.SIGNATURE):
         return png.first_shown(png.without_ignored_colors(data))
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        if len(data) < 8 + struct.unpack_from("<I", data, 4)[0]:
+            raise refused("is cut off")
         for at in _webp_chunks(data):
             if data[at : at + 4] == b"EXIF":
                 return data[:at] + b"NONE" + data[at + 4 :]
@@ -140,7 +149,7 @@ def _avif(data: bytes) -> Iterator[Image.Image]:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=("AVIF",)) as opened:
                 yield opened
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError) as error:
+    except _AVIF_FAULTS as error:
         raise refused("cannot be read") from error
 
 

@@ -126,15 +126,34 @@ def bomb() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
+def damaged(avif: bytes) -> bytes:
+    """Return an AVIF whose coded picture is all zeros."""
+    start = avif.index(b"mdat") + 4
+    return avif[:start] + bytes(len(avif) - start)
+
+
 @pytest.mark.parametrize(
     "data",
-    [b"", b"not a picture", encoded("TIFF"), bomb(), b"<svg", b"<?xml version='1.0'?><html><svg/></html>"],
-    ids=["empty", "text", "tiff", "bomb", "cut-svg", "html"],
-)
+    [
+        b"", b"not a picture", encoded("TIFF"), bomb(), b"<svg", b"<?xml version='1.0'?><html><svg/></html>",
+        encoded("WEBP")[:-1], encoded("AVIF")[:-1], damaged(encoded("AVIF")),
+    ],
+    ids=["empty", "text", "tiff", "bomb", "cut-svg", "html", "cut-webp", "cut-avif", "damaged-avif"],
+)  # fmt: skip
 def test_a_file_that_cannot_be_decoded_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(MediaUndecodable) as refusal:
         pictures(tmp_path).picture(saved(tmp_path, data))
     assert str(tmp_path) not in refusal.value.public_message
+
+
+@pytest.mark.parametrize("format", ["PNG", "JPEG"])
+def test_a_file_that_is_cut_off_shows_its_first_rows(tmp_path: Path, format: str) -> None:
+    noise, out = np.random.default_rng(1).integers(0, 256, (64, 48, 3), np.uint8), io.BytesIO()
+    Image.fromarray(noise).save(out, format)
+    pixels = pictures(tmp_path).picture(saved(tmp_path, out.getvalue()[: out.tell() // 2]))
+    assert pixels is not None
+    assert pixels.shape == (64, 48, 4)
+    assert pixels[[0, -1], :, 3].tolist() == [[255] * 48, [0] * 48]
 
 
 @pytest.mark.parametrize("src", ["data:image/png;base64", "data:image/png;base64,A"])
