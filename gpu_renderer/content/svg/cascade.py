@@ -17,7 +17,7 @@ from gpu_renderer.content.svg.stylesheet import (
     is_valid_attribute,
     rules,
 )
-from gpu_renderer.content.svg.values import NUMBER, Style, font_size
+from gpu_renderer.content.svg.values import FONT_SIZES, NUMBER, Style, font_size
 
 TREE = "-use"
 """Style key with the id of the element that a `use` shows. That element and all below it have this key."""
@@ -34,8 +34,12 @@ _LIGHT_DARK = re.compile(r"light-dark\(\s*+((?:[^(),]|\([^()]*\))++),(?:[^()]|\(
 """A colour for light screens and one for dark screens. Pictures use the first."""
 _BOLDER = ((350.0, "400"), (550.0, "700"), (1001.0, "900"))
 _LIGHTER = ((550.0, "100"), (750.0, "400"), (1001.0, "700"))
+_SIZE_KIND = "-font-size"
+"""Style key that says what a font size depends on: a keyword of `FONT_SIZES`, `_RELATIVE` or `_LENGTH`."""
+_RELATIVE, _LENGTH = "relative", "length"
+_RELATIVE_SIZE = re.compile(r"(?:larger|smaller|em|ex|ch|%)\Z", re.IGNORECASE)
 _FONT = re.compile(
-    r"(?P<before>(?:[\w-]+\s+)*?)(?P<size>[\d.]+(?:px|pt|r?em|%)|(?:xx?-)?(?:small|large)|medium|smaller|larger)(?:/\S+)?\s+(?P<family>.+)"
+    r"(?P<before>(?:[\w-]+\s+)*?)(?P<size>[\d.]+(?:px|pt|r?em|%)|(?:x{1,3}-)?(?:small|large)|medium|smaller|larger)(?:/\S+)?\s+(?P<family>.+)"
 )
 
 
@@ -103,6 +107,8 @@ def _expanded(own: Style) -> Style:
     """Return the declarations with shorthands expanded."""
     if mask := own.pop("mask-image", None):
         own = own | {"mask": mask}
+    if caps := own.pop("font-variant-caps", None):
+        own = own | {"font-variant": caps}
     if marker := own.pop("marker", None):
         own = {"marker-start": marker, "marker-mid": marker, "marker-end": marker} | own
     if (font := own.pop("font", None)) and (match := _FONT.match(font)):
@@ -115,6 +121,7 @@ def _expanded(own: Style) -> Style:
             "font-family": match["family"],
             "font-style": style,
             "font-weight": weight,
+            "font-variant": "small-caps" if "small-caps" in words else "normal",
         } | own
     return own
 
@@ -144,11 +151,42 @@ def _set(style: Style, name: str, value: str, parent: Style) -> None:
 
 def _resolve_font(style: Style, own: Style, parent: Style) -> None:
     """Replace values that are relative to the parent's font by absolute ones."""
-    if "font-size" in own and "font-size" in style:
-        style["font-size"] = repr(font_size(style, font_size(parent)))
+    _resolve_size(style, own, parent)
     if (relative := style.get("font-weight")) in ("bolder", "lighter"):
         inherited = parent.get("font-weight", "400")
         weight = {"normal": "400", "bold": "700"}.get(inherited, inherited)
         steps = _BOLDER if relative == "bolder" else _LIGHTER
         number = float(weight) if weight.isdecimal() else 400.0
         style["font-weight"] = next((step for limit, step in steps if number < limit), "400")
+
+
+def _resolve_size(style: Style, own: Style, parent: Style) -> None:
+    """Replace the font size by user units.
+
+    Browsers draw text whose only family is `monospace` smaller: at 13 px instead of 16, unless its size is a length.
+    """
+    was_fixed, is_fixed = _is_monospace(parent), _is_monospace(style)
+    is_stated = own.get("font-size", "inherit") not in ("inherit", "unset")
+    if not is_stated and was_fixed == is_fixed:
+        return
+    kind, size = parent.get(_SIZE_KIND, "medium"), font_size(parent)
+    if is_stated:
+        stated = style.get("font-size", "medium")
+        size = font_size(style, size)
+        if stated in FONT_SIZES:
+            kind = stated
+        elif _RELATIVE_SIZE.search(stated) is None or kind == _LENGTH:
+            kind = _LENGTH
+        else:
+            kind = _RELATIVE
+    if kind in FONT_SIZES:
+        size = FONT_SIZES[kind][is_fixed]
+    elif kind == _RELATIVE and is_fixed != was_fixed:
+        proportional, fixed = FONT_SIZES["medium"]
+        size *= fixed / proportional if is_fixed else proportional / fixed
+    style["font-size"], style[_SIZE_KIND] = repr(size), kind
+
+
+def _is_monospace(style: Style) -> bool:
+    """Return True if the generic family is the whole list."""
+    return style.get("font-family", "").strip().lower() == "monospace"

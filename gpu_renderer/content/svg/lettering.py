@@ -259,16 +259,16 @@ def _shift(style: Style, extent: _Extent) -> float:
 
 
 def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent) -> Lettering:
-    path, box, size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.state.style)
+    path, box, size, drawn_size = skia.Path(), skia.Rect.MakeEmpty(), font_size(piece.state.style), _drawn_size(piece)
     pictures: list[tuple[skia.Matrix, Placed]] = []
     glyph_paths: list[skia.Path] = []
     for glyph, matrix, width in _glyphs_in_place(piece, x, y, chain):
         box.join(matrix.mapRect(skia.Rect.MakeLTRB(0, -extent.ascent * size, width, extent.descent * size)))
-        matrix.preTranslate(glyph.dx * size, glyph.dy * size)
+        matrix.preTranslate(glyph.dx * drawn_size, glyph.dy * drawn_size)
         if glyph.styled.face.is_color:
-            pictures.append((matrix, Placed(glyph.styled, glyph.glyph, 0.0, 0.0, size)))
+            pictures.append((matrix, Placed(glyph.styled, glyph.glyph, 0.0, 0.0, drawn_size)))
         elif outline := glyph_outline(glyph.styled, glyph.glyph, _OUTLINE_SIZE_PX):
-            matrix.preScale(size / _OUTLINE_SIZE_PX, size / _OUTLINE_SIZE_PX)
+            matrix.preScale(drawn_size / _OUTLINE_SIZE_PX, drawn_size / _OUTLINE_SIZE_PX)
             moved = skia.Path(outline)
             moved.transform(matrix)
             path.addPath(moved, 0, 0)
@@ -280,7 +280,7 @@ def _glyphs(piece: Piece, x: float, y: float, chain: FontChain, extent: _Extent)
 def _glyphs_in_place(piece: Piece, x: float, y: float, chain: FontChain) -> Iterator[tuple[Glyph, skia.Matrix, float]]:
     """Yield each glyph with the matrix from its pen to user space, and its width before that matrix. Skip those beyond a path."""
     measure = skia.PathMeasure(piece.track.path, False) if piece.track is not None else None
-    size = font_size(piece.state.style)
+    size = _drawn_size(piece)
     for glyph, pen in _paints(piece, chain):
         width = glyph.advance * size
         matrix = _placed(piece, measure, x + pen * piece.stretch, y, width)
@@ -306,7 +306,7 @@ def _placed(piece: Piece, measure: skia.PathMeasure | None, x: float, y: float, 
 
 
 def _paints(piece: Piece, chain: FontChain) -> Iterator[tuple[Glyph, float]]:
-    style, size = piece.state.style, font_size(piece.state.style)
+    style, size = piece.state.style, _drawn_size(piece)
     spacing = _spacing(style, "letter-spacing") + piece.spread
     words = _spacing(style, "word-spacing")
     pen = 0.0
@@ -324,7 +324,12 @@ def _advance(piece: Piece, fonts: Fonts) -> float:
         return 0.0
     glyph, pen = paints[-1]
     spacing = _spacing(piece.state.style, "letter-spacing") + piece.spread
-    return (pen + glyph.advance * font_size(piece.state.style) + spacing) * piece.stretch
+    return (pen + glyph.advance * _drawn_size(piece) + spacing) * piece.stretch
+
+
+def _drawn_size(piece: Piece) -> float:
+    """Return the size at which the glyphs of a piece are drawn, user units."""
+    return font_size(piece.state.style) * piece.share
 
 
 def _spacing(style: Style, name: str) -> float:

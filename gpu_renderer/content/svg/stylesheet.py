@@ -16,21 +16,22 @@ INHERITED: Final = frozenset([
     "fill", "fill-opacity", "fill-rule", "paint-order",
     "stroke", "stroke-opacity", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-miterlimit", "stroke-dasharray",
     "stroke-dashoffset", "marker-start", "marker-mid", "marker-end",
-    "font-family", "font-size", "font-weight", "font-style", "letter-spacing", "word-spacing", "text-anchor", "text-transform",
+    "font-family", "font-size", "font-weight", "font-style", "font-variant", "letter-spacing", "word-spacing", "text-anchor", "text-transform",
     "dominant-baseline", "white-space", "direction",
     "color", "color-interpolation", "color-interpolation-filters", "clip-rule", "visibility", "image-rendering",
     "shape-rendering", "font-kerning",
 ])  # fmt: skip
 GEOMETRY: Final = frozenset(["x", "y", "width", "height", "cx", "cy", "r", "rx", "ry", "d"])
 ONLY_CSS: Final = GEOMETRY | {
-    "translate", "rotate", "scale", "background", "background-color", "font", "font-kerning", "marker", "mask-image", "mask-mode",
-    "mask-composite",
+    "translate", "rotate", "scale", "transform-box", "background", "background-color", "mix-blend-mode", "isolation", "marker",
+    "mask-image", "mask-mode", "mask-composite", "font", "font-kerning", "font-variant-caps", "text-transform", "white-space",
+    "text-decoration-line",
 }  # fmt: skip
 """Properties that have no presentation attribute."""
 ATTRIBUTES: Final = (INHERITED - ONLY_CSS) | frozenset([
-    "opacity", "clip-path", "mask", "mask-type", "filter", "display", "overflow", "mix-blend-mode", "isolation",
+    "opacity", "clip-path", "mask", "mask-type", "filter", "display", "overflow",
     "stop-color", "stop-opacity", "flood-color", "flood-opacity", "lighting-color", "alignment-baseline", "baseline-shift",
-    "transform", "transform-origin", "transform-box", "vector-effect", "text-decoration", "text-decoration-line",
+    "transform", "transform-origin", "vector-effect", "text-decoration",
 ])  # fmt: skip
 """Properties that also have a presentation attribute."""
 KNOWN: Final = ATTRIBUTES | ONLY_CSS

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import skia
 
@@ -17,6 +19,14 @@ from gpu_renderer.content.svg.values import font_size, length, numbers, placemen
 
 _SPAN_DEPTH_MAX = 32
 _SPACE = re.compile(r"[ \t\n\r]")
+SMALL_CAPITAL = 0.7
+"""Size of a small capital as a share of the font size, as in Chromium."""
+_SMALL_CAPITALS = {
+    **dict.fromkeys(("small-caps", "petite-caps"), "lower"),
+    **dict.fromkeys(("all-small-caps", "all-petite-caps"), "both"),
+    "unicase": "upper",
+}
+"""Characters that are drawn small, by value of `font-variant`."""
 _SPACE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}space"
 
 Owners = tuple[tuple[Element, ElementState], ...]
@@ -48,6 +58,8 @@ class Piece:
     """Space added after each character to fit a `textLength`."""
     stretch: float = 1.0
     """Horizontal scale of the characters to fit a `textLength`."""
+    share: float = 1.0
+    """Size of its glyphs as a share of the font size, below 1 for small capitals."""
 
     @property
     def is_placed(self) -> bool:
@@ -73,7 +85,7 @@ def pieces_of(scene: SvgScene, element: Element, state: ElementState) -> list[Pi
             before.text += character.text
     for piece in pieces:
         piece.text = _cased(piece.text, piece.state.style.get("text-transform", "none"))
-    return pieces
+    return [part for piece in pieces for part in _with_small_capitals(piece)]
 
 
 def _characters(
@@ -163,3 +175,28 @@ def _cased(text: str, wanted: str) -> str:
     if wanted == "capitalize":
         return re.sub(r"(?<!\w)\w", lambda match: match[0].upper(), text)
     return {"uppercase": text.upper(), "lowercase": text.lower()}.get(wanted, text)
+
+
+def _with_small_capitals(piece: Piece) -> Iterator[Piece]:
+    """Yield the parts of a piece that are drawn in one size. Browsers make small capitals of fonts that have none."""
+    words = piece.state.style.get("font-variant", "normal").lower().split()
+    kind = next((_SMALL_CAPITALS[word] for word in words if word in _SMALL_CAPITALS), None)
+    if kind is None:
+        yield piece
+        return
+    place = piece
+    for is_lower, text in _runs_by_case(piece.text):
+        is_small = kind == "both" or is_lower == (kind == "lower")
+        made = text.upper() if is_lower and kind != "upper" else text
+        yield replace(place, text=made, share=SMALL_CAPITAL if is_small else 1.0)
+        place = replace(piece, x=None, y=None, dx=0.0, dy=0.0)
+
+
+def _runs_by_case(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the runs of letters that have a capital, and of other characters. Marks belong to the letter before them."""
+    cases: list[bool] = []
+    for char in text:
+        is_mark = cases and unicodedata.combining(char)
+        cases.append(cases[-1] if is_mark else char.upper() != char)
+    for is_lower, run in groupby(zip(cases, text, strict=True), key=lambda pair: pair[0]):
+        yield is_lower, "".join(char for _, char in run)

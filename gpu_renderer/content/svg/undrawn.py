@@ -23,7 +23,10 @@ _PROPERTIES = (
 )  # fmt: skip
 _READ = (KNOWN | frozenset(_PROPERTIES)) - {"d"}
 _PROPERTY = re.compile(rf"(?<![\w-])({'|'.join(_PROPERTIES)})\s*:\s*([^;}}\s]+)", re.IGNORECASE)
-_AT_REST = frozenset(["none", "normal", "100%", "1", "horizontal-tb", "lr", "lr-tb", "inherit", "initial", "unset"])
+_CAPS = ("small-caps", "all-small-caps", "petite-caps", "all-petite-caps", "unicase")
+_AT_REST = frozenset(
+    ["none", "normal", "100%", "1", "horizontal-tb", "lr", "lr-tb", "inherit", "initial", "unset", *_CAPS]
+)
 
 
 def undrawn(document: Document) -> tuple[str, ...]:
