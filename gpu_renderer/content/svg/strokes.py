@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import skia
@@ -20,12 +21,28 @@ Point = tuple[float, float]
 
 
 class Vertex(NamedTuple):
-    """A vertex with the directions in which the outline arrives and leaves. None at an end."""
+    """A vertex, with the direction of its marker in degrees."""
 
     x: float
     y: float
-    arriving: Point | None
-    leaving: Point | None
+    angle: float
+
+
+class _Segment(NamedTuple):
+    """A verb of a path, with the points from the end of the verb before. For a `move`, these are a straight line too."""
+
+    verb: int
+    points: list[Point]
+
+    @property
+    def leaving(self) -> float:
+        """Direction at the first point, degrees, 0 for a segment without a length."""
+        return next((_direction(a, b) for a, b in pairwise(self.points) if a != b), 0.0)
+
+    @property
+    def arriving(self) -> float:
+        """Direction at the last point, degrees, 0 for a segment without a length."""
+        return next((_direction(b, a) for a, b in pairwise(reversed(self.points)) if a != b), 0.0)
 
 
 def as_stroke(paint: skia.Paint, style: Style, viewport: Viewport, dash_scale: float = 1.0) -> skia.Paint:
@@ -110,22 +127,25 @@ def draw_markers(scene: SvgScene, element: Element, path: skia.Path, canvas: ski
 
 
 def vertices(path: skia.Path, joints: frozenset[int] = frozenset()) -> list[Vertex]:
-    """Return the vertices in order, with the directions of their segments.
+    """Return the vertices in order, with the directions that Chromium gives their markers.
 
-    A closed outline turns at its start too. `joints`: the verbs that do not end at a vertex.
+    `joints`: the verbs that do not end at a vertex.
     """
+    segments = list(_segments(path, joints))
     found: list[Vertex] = []
     start = 0
-    for segment, ends_outline in _segments(path, joints):
-        if len(segment) == 1:
-            start = len(found)
-            found.append(Vertex(*segment[0], None, None))
-            continue
-        found[-1] = found[-1]._replace(leaving=_direction(segment))
-        found.append(Vertex(*segment[-1], _direction([*reversed(segment)], -1.0), None))
-        if ends_outline:
-            found[start] = found[start]._replace(arriving=found[-1].arriving)
-            found[-1] = found[-1]._replace(leaving=found[start].leaving)
+    for index, segment in enumerate(segments):
+        after = segments[index + 1] if index + 1 < len(segments) else None
+        is_last = after is None or after.verb == skia.Path.kMove_Verb
+        start = index if segment.verb == skia.Path.kMove_Verb else start
+        if segment.verb == skia.Path.kClose_Verb:  # the outline turns at its start, too
+            angle = _middle(segment.arriving, segments[start + 1].leaving)
+            found[start] = found[start]._replace(angle=angle)
+        elif after is None or is_last:
+            angle = segment.arriving
+        else:
+            angle = after.leaving if index == start else _middle(segment.arriving, after.leaving)
+        found.append(Vertex(*segment.points[-1], angle))
     return found
 
 
@@ -139,29 +159,35 @@ def _stroke_width(style: Style, viewport: Viewport) -> float:
     return max(0.0, length(style.get("stroke-width"), viewport.diagonal, 1.0, font_size(style)))
 
 
-def _segments(path: skia.Path, joints: frozenset[int]) -> Iterator[tuple[list[Point], bool]]:
-    """Yield the points of each segment, and True if it closes its outline. An outline begins with a single point."""
+def _segments(path: skia.Path, joints: frozenset[int]) -> Iterator[_Segment]:
     start = last = (0.0, 0.0)
     pending: list[Point] = []
+    was_closed = False
     for index, (verb, points) in enumerate(skia.Path.RawIter(path)):
         ends = [(point.x(), point.y()) for point in points]
         if verb == skia.Path.kMove_Verb:
-            start = last = ends[0]
-            yield [last], False
+            start, before, last = ends[0], last, ends[0]
+            if not (was_closed and start == before):  # Skia adds this one where a line follows a closed outline
+                yield _Segment(verb, [before, start])
         elif verb == skia.Path.kClose_Verb:
-            yield [last, start], True
+            yield _Segment(verb, [last, start])
             last = start
         else:
             last = ends[-1]
             pending += ends
             if index not in joints:
-                yield pending, False
+                yield _Segment(verb, pending)
                 pending = []
+        was_closed = verb == skia.Path.kClose_Verb
 
 
-def _direction(points: list[Point], sign: float = 1.0) -> Point | None:
-    x, y = points[0]
-    return next((((px - x) * sign, (py - y) * sign) for px, py in points[1:] if (px, py) != (x, y)), None)
+def _direction(a: Point, b: Point) -> float:
+    return math.degrees(math.atan2(b[1] - a[1], b[0] - a[0]))
+
+
+def _middle(arriving: float, leaving: float) -> float:
+    """Return the direction in the middle of two, degrees. It is left of a path that turns back."""
+    return arriving + ((leaving - arriving + 180.0) % 360.0 - 180.0) / 2
 
 
 def _draw_marker(
@@ -193,8 +219,4 @@ def _draw_marker(
 def _angle(orient: str | None, vertex: Vertex, is_start: bool) -> float:
     if orient not in ("auto", "auto-start-reverse"):
         return degrees(orient or "0")
-    angles = [math.atan2(y, x) for x, y in (d for d in (vertex.arriving, vertex.leaving) if d)]
-    if not angles:
-        return 0.0
-    mean = math.atan2(sum(math.sin(a) for a in angles), sum(math.cos(a) for a in angles))
-    return math.degrees(mean) + (180.0 if is_start and orient == "auto-start-reverse" else 0.0)
+    return vertex.angle + (180.0 if is_start and orient == "auto-start-reverse" else 0.0)

@@ -7,8 +7,6 @@ import pytest
 
 from gpu_renderer.content.svg import svg_pixels
 from gpu_renderer.content.svg.document import Document
-from gpu_renderer.content.svg.shapes import path_of
-from gpu_renderer.content.svg.strokes import vertices
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.fonts import reference_fonts
 
@@ -250,12 +248,6 @@ def test_each_undrawn_feature_is_reported_once() -> None:
 def test_a_file_that_is_no_svg_document_is_refused(markup: str) -> None:
     with pytest.raises(MediaUndecodable):
         svg_pixels(markup, reference_fonts())
-
-
-def test_vertices_have_the_directions_of_their_segments() -> None:
-    found = vertices(path_of("M0 0H10V10"))
-    assert [(vertex.x, vertex.y) for vertex in found] == [(0, 0), (10, 0), (10, 10)]
-    assert (found[1].arriving, found[1].leaving) == ((10, 0), (0, 10))
 
 
 def test_one_fill_may_stand_for_the_fills_of_all_shapes_and_texts() -> None:

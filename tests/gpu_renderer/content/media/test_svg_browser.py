@@ -285,11 +285,31 @@ def test_nothing_is_drawn_through_an_empty_filter() -> None:
     assert at(f'<filter id="f"/>{FILTERED}', (50, 50)) == [NOTHING]
 
 
-def test_a_closed_outline_turns_at_its_start_and_an_arc_has_no_vertices_inside() -> None:
-    first, *_, last = vertices(path_of("M0 0H10V10Z"))
-    assert (first.arriving, last.leaving) == ((-10, -10), (10, 0))
+@pytest.mark.parametrize(
+    ("data", "angles"),
+    [
+        ("M0 0H10V10", [0, 45, 90]),
+        ("M0 0H10V10Z", [-67.5, 45, 157.5, -67.5]),
+        ("M0 0H10H10V10", [0, 0, 45, 90]),
+        ("M0 0H0V10", [0, 45, 90]),
+        ("M0 0H10H0", [0, -90, 180]),
+        ("M0 0H10Z", [90, -90, 90]),
+        ("M10 10", [45]),
+        ("M0 0H10ZL10 10", [90, -90, 90, 45]),
+        ("M0 0H9M9 9V20", [0, 0, 90, 90]),
+        ("M0 0C0 0 10 0 10 10", [0, 90]),
+        ("M0 0C10 0 10 10 10 10", [0, 90]),
+    ],
+)
+def test_markers_have_the_directions_of_chromium(data: str, angles: list[float]) -> None:
+    path = path_of(data)
+    assert [vertex.angle for vertex in vertices(path)] == pytest.approx(angles)
+
+
+def test_an_arc_has_no_vertices_inside() -> None:
     arc = "M60 70A10 10 0 0 1 90 70"
-    assert len(vertices(path_of(arc), arc_joints(arc))) == 2
+    path = path_of(arc)
+    assert len(vertices(path, arc_joints(arc))) == 2
 
 
 def test_a_marker_may_take_the_paints_of_its_line() -> None:
