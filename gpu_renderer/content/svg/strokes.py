@@ -100,9 +100,11 @@ def draw_stroke(path: skia.Path, paint: skia.Paint, style: Style, canvas: skia.C
 
 
 def path_length_scale(element: Element, path: skia.Path) -> float:
-    """Return the user units per unit of the element's `pathLength`, or 1 if it states none."""
-    stated = length(element.get("pathLength"), 1.0)
-    return outline_length(path) / stated if stated > 0 else 1.0
+    """Return the user units per unit of the element's `pathLength`, 1 if it states none, and 0 for a length of 0."""
+    stated = length(element.get("pathLength"), 1.0, -1.0)
+    if stated <= 0:
+        return 0.0 if stated == 0 else 1.0
+    return outline_length(path) / stated
 
 
 def outline_length(path: skia.Path) -> float:

@@ -172,6 +172,7 @@ def test_a_transform_in_its_own_syntax_counts(attributes: str) -> None:
         ('<mask id="m" mask-type="alpha"><rect width="50" height="100"/></mask><rect width="100" height="100" fill="red" mask="url(#m)"/>',
          (25, 50), (75, 50)),
         ('<path d="M0 5H100" stroke="red" stroke-width="10" pathLength="4" stroke-dasharray="1"/>', (20, 5), (30, 5)),
+        ('<path d="M0 5H60" stroke="red" stroke-width="10" pathLength="0" stroke-dasharray="25"/>', (30, 5), (70, 5)),
         ('<rect x="20" y="20" width="60" height="60" rx="10" fill="none" stroke="red" stroke-width="8" pathLength="4" stroke-dasharray="1 9"/>',
          (35, 20), (20, 60)),
         ('<linearGradient id="g"/><path d="M0 5H100" stroke="url(#g) red" stroke-width="10"/>', (20, 5), (20, 20)),
