@@ -60,7 +60,6 @@ def ray_head(data: Path, environment: dict[str, str], cores: int, log_path: Path
         "RAY_ROTATION_MAX_BYTES": "20000000",
         "RAY_ROTATION_BACKUP_COUNT": "1",
         "RAY_enable_metrics_collection": "0",
-        "RAY_agent_register_timeout_ms": "100000",  # as long as the farm's own start timeout
         "PYTHONSAFEPATH": "1",  # a worker's program is a script, whose folder has modules of other names
         "RAY_preload_python_modules": "cluster.worker.preloaded",
         "RAY_worker_niceness": "0",  # workers set their own niceness, lower than Ray's default

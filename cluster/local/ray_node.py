@@ -39,6 +39,11 @@ from cluster.local.ray_head import free_port
 ADDRESS: Final = "127.0.0.1"
 POLL_SECONDS: Final = 0.5
 REGISTER_SECONDS: Final = 100.0
+REGISTER_LIMITS: Final = {
+    "RAY_agent_register_timeout_ms": str(int(REGISTER_SECONDS * 1000)),
+    "RAY_worker_register_timeout_seconds": str(int(REGISTER_SECONDS)),
+}
+"""Ray's limits for the node's agents (30 s) and for workers (60 s). Ray kills a slower worker, and starts it again."""
 OBJECT_STORE_BYTES: Final = 80 * 1024 * 1024
 """Ray's minimum. Frames never pass through the object store."""
 AGENT_PORTS: Final = (
@@ -59,9 +64,11 @@ _LOG_PREFIX: Final = re.compile(
 
 
 class PatientNode(Node):  # type: ignore[misc]  # Ray has no types
-    """A node whose agents' ports are chosen before it starts, unless the parameters have them, and that has the farm's own time to register."""
+    """A node whose agents' ports are chosen before it starts, unless the parameters have them, and that has the farm's own time to register, like its workers."""
 
     def __init__(self, parameters: RayParams, *words: object, **options: object) -> None:
+        for name, limit in REGISTER_LIMITS.items():
+            os.environ.setdefault(name, limit)  # the node's processes inherit it
         for name, port in agent_ports().items():
             if not getattr(parameters, name):
                 setattr(parameters, name, port)

@@ -15,11 +15,12 @@ def start_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
     from ray._private.node import Node
 
     from cluster import ray_cluster
-    from cluster.local.ray_node import announce_listen_port, wait_until_registered
+    from cluster.local.ray_node import REGISTER_LIMITS, announce_listen_port, wait_until_registered
 
     for limit in ("CONNECT_SECONDS", "JOIN_SECONDS"):  # the farm would start a scheduler again
         monkeypatch.setattr(ray_cluster, limit, HANG_SECONDS)
-    monkeypatch.setenv("RAY_agent_register_timeout_ms", "100000")
+    for name, limit in REGISTER_LIMITS.items():
+        monkeypatch.setenv(name, limit)
     start = Node.start_ray_processes
 
     def start_and_wait(node: Any) -> None:

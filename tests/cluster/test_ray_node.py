@@ -158,6 +158,9 @@ def test_a_clusters_node_does_not_wait_for_agents_that_start_slowly(folder: Path
         for program in ("dashboard/agent.py", "runtime_env/agent/main.py"):
             agents.append(_agent(node, program))
             agents[-1].suspend()
+        limits = agents[-1].environ()
+        assert limits["RAY_agent_register_timeout_ms"] == "100000"
+        assert limits["RAY_worker_register_timeout_seconds"] == "100"
         assert node.stdout is not None
         assert any("Ray runtime started" in line for line in node.stdout)
     finally:
