@@ -67,8 +67,7 @@ class PatientNode(Node):  # type: ignore[misc]  # Ray has no types
     """A node whose agents' ports are chosen before it starts, unless the parameters have them, and that has the farm's own time to register, like its workers."""
 
     def __init__(self, parameters: RayParams, *words: object, **options: object) -> None:
-        for name, limit in REGISTER_LIMITS.items():
-            os.environ.setdefault(name, limit)  # the node's processes inherit it
+        parameters.env_vars = REGISTER_LIMITS | (parameters.env_vars or {})
         for name, port in agent_ports().items():
             if not getattr(parameters, name):
                 setattr(parameters, name, port)
