@@ -20,7 +20,7 @@ from farm_core.jobs import repository
 from farm_core.jobs.status import DeliveryStatus
 from farm_core.webhooks import repository as webhooks
 from farm_core.webhooks.models import Delivery
-from farm_core.webhooks.schedule import Outcome, outcome
+from farm_core.webhooks.schedule import TIMES_SECONDS, Outcome, outcome
 from tests.clock import ManualClock
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, Gate, farm
@@ -204,6 +204,36 @@ async def tick(database: Database, folder: Path, clock: ManualClock) -> None:
     sender = deliverer(database, folder, clock)
     await sender.tick()
     await sender.stop()
+
+
+@pytest.mark.service
+async def test_a_webhook_that_waits_for_its_next_attempt_delays_no_new_one_and_leaves_nothing_in_the_journal(
+    database: Database, tmp_path: Path
+) -> None:
+    async with receiver(503) as hook:
+        await ended_job(database, tmp_path, hook.url)
+        sender = deliverer(database, tmp_path)
+        await sender.tick()
+        await asyncio.gather(*sender.posts)
+        await sender.tick()
+        assert (len(hook.requests), sender.every_seconds) == (1, 1.0), "the next attempt is due in 5 s"
+    assert [path.name for path in sender.dependencies.settings.data_folder.glob("webhooks/*")] == ["place"]
+
+
+@pytest.mark.service
+async def test_a_webhook_whose_senders_died_before_each_attempt_is_dropped_after_the_third(
+    database: Database, tmp_path: Path
+) -> None:
+    async with receiver(204) as hook:
+        await ended_job(database, tmp_path, hook.url)
+        for minutes in range(len(TIMES_SECONDS)):
+            async with database.work() as session:
+                assert await webhooks.claim_deliveries(session, utc_now() + timedelta(minutes=minutes), 9, "journal")
+        await tick(database, tmp_path, ManualClock(datetime.now(UTC) + timedelta(hours=1)))
+        assert hook.requests == []
+    async with database.reading() as session:
+        delivery = (await session.scalars(select(Delivery))).one()
+    assert (delivery.status, "sender died" in delivery.attempts[-1]["error"]) == ("dropped", True)
 
 
 @pytest.mark.service
