@@ -19,8 +19,9 @@ SIZE = (64, 48)
 
 
 def noise(count: int) -> list[Picture]:
-    chance = np.random.default_rng(0)
-    return [chance.integers(0, 256, (SIZE[1], SIZE[0], 4), np.uint8) | np.uint8([0, 0, 0, 255]) for _ in range(count)]
+    pictures = np.random.default_rng(0).integers(0, 256, (count, SIZE[1], SIZE[0], 4), np.uint8)
+    pictures[..., 3] = 255
+    return list(pictures)
 
 
 def made(
