@@ -122,9 +122,9 @@ class RenderThread(Generic[RunnerT]):
         )  # fmt: skip
         self._turns = turns
         self._ready.set_result(runner)
-        while not (turns.is_idle and self._closing and self._arriving.empty() and self._stills.is_empty):
+        while not (turns.is_idle and self._closing and self._arriving.empty() and not self._stills.count):
             if turns.is_idle:
-                if self._stills.is_empty:  # a still may have used up its wake-up before this wait
+                if not self._stills.count:  # a still may have used up its wake-up before this wait
                     self._await_arrival()
                 self._stills.draw_next(runner, beside_segments=False)
             turns.run_next()

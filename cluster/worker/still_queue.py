@@ -6,6 +6,7 @@ A frame cannot be interrupted. If a still's frame takes too long, the scheduler 
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import DrawnStill, StillAssignment
 
 BURST_SECONDS: Final = 1.0
-"""Lead in drawing time that an account's stills can have over segments. It lets a contact sheet be drawn at once."""
+"""Lead in drawing time that stills can have over segments. It lets a contact sheet be drawn at once."""
 
 TOO_LATE: Final = "No render worker answered in time. Try again."
 
@@ -58,9 +59,11 @@ class _Frame:
 
 
 class StillQueue:
-    """First-in, first-out queue of frames of stills. `wake` wakes an idle drawing thread.
+    """Queue of frames of stills. `wake` wakes an idle drawing thread.
 
-    While segments run, an account's stills take at most half of the drawing time, after a burst of BURST_SECONDS.
+    While segments run, the stills of all accounts together take at most half of the drawing time, after a burst of BURST_SECONDS.
+    Accounts share it equally, so that slow frames of one do not use up the time of another. The account with the shortest lead goes
+    first, and within an account the frame that arrived first.
     """
 
     def __init__(self, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -70,12 +73,12 @@ class StillQueue:
         self._active: _Frame | None = None
         self._began = 0.0
         self._ahead: dict[str, float] = {}
-        """Time, by account, at which segments will have had as much drawing time as the account's stills."""
+        """Time, by account, at which segments and other accounts' stills will have had their share for the account's stills."""
 
     @property
-    def is_empty(self) -> bool:
-        """Return True if no frame waits."""
-        return not self._waiting
+    def count(self) -> int:
+        """Return the number of frames that wait."""
+        return len(self._waiting)
 
     @property
     def active(self) -> tuple[str, float] | None:
@@ -147,16 +150,29 @@ class StillQueue:
         with self._lock:
             self._waiting = [frame for frame in self._waiting if not frame.picture.cancelled()]
             self._ahead = {account: until for account, until in self._ahead.items() if until > now}
-            for position, frame in enumerate(self._waiting):
-                is_ahead = self._ahead.get(frame.assignment.account_id, now) - now > BURST_SECONDS
-                if not (beside_segments and is_ahead) and frame.picture.set_running_or_notify_cancel():
-                    return self._waiting.pop(position)
+            latest = now + self._burst() if beside_segments else math.inf
+            for frame in sorted(self._waiting, key=self._ahead_of):
+                if self._ahead_of(frame) <= latest and frame.picture.set_running_or_notify_cancel():
+                    self._waiting.remove(frame)
+                    return frame
         return None
 
     def _count(self, frame: _Frame) -> float:
         """Charge the drawing time to the frame's account. Return it in seconds."""
-        now = self._clock()
-        took, account = now - self._began, frame.assignment.account_id
-        ahead = max(self._ahead.get(account, 0.0), self._began) + 2 * took
-        self._ahead[account] = min(ahead, now + BURST_SECONDS + took)
+        now, account = self._clock(), frame.assignment.account_id
+        took = now - self._began
+        with self._lock:
+            wait = (2 * self._accounts(account) - 1) * took
+            ahead = max(self._ahead_of(frame), self._began) + took + wait
+            self._ahead[account] = min(ahead, now + self._burst() + wait)
         return took
+
+    def _ahead_of(self, frame: _Frame) -> float:
+        return self._ahead.get(frame.assignment.account_id, 0.0)
+
+    def _accounts(self, *more: str) -> int:
+        """Return the number of accounts that share the time of stills now, with these."""
+        return len({*more, *self._ahead, *(frame.assignment.account_id for frame in self._waiting)})
+
+    def _burst(self) -> float:
+        return BURST_SECONDS / max(1, self._accounts())

@@ -112,8 +112,9 @@ def test_a_still_that_nobody_waits_for_any_longer_is_not_drawn() -> None:
     assert not work.begun.is_set()
 
 
+@pytest.mark.parametrize("accounts", [1, 4])
 @pytest.mark.parametrize("seconds", [0.01, 15.0])
-def test_stills_of_an_account_take_half_of_the_time_beside_segments(seconds: float) -> None:
+def test_stills_of_all_accounts_take_half_of_the_time_beside_segments(seconds: float, accounts: int) -> None:
     now, drawn = 0.0, 0.0
 
     class Slow(Work):
@@ -123,19 +124,46 @@ def test_stills_of_an_account_take_half_of_the_time_beside_segments(seconds: flo
             return PICTURE
 
     queue, work = StillQueue(lambda: None, clock=lambda: now), Slow()
-    endless = replace(STILL, frames=(0,) * 100_000, seconds_max=1e9)
-    asking = threading.Thread(target=queue.draw, args=(endless, work), daemon=True)
-    asking.start()
+    for account in range(accounts):
+        _ask_without_end(queue, work, f"acc_{account}")
     while now < 300:
-        _wait_for_a_frame(queue)
+        _wait_for_frames(queue, accounts)
         drawn += queue.draw_next(work, beside_segments=True)
         now += 0.01  # a frame of a segment
-    assert 140 < drawn < 160 + seconds + BURST_SECONDS
-    _wait_for_a_frame(queue)
+    assert 140 < drawn < 160 + accounts * (seconds + BURST_SECONDS)
+    _wait_for_frames(queue, accounts)
     assert queue.draw_next(work, beside_segments=False) > 0, "a worker without segments draws at once"
 
 
-def _wait_for_a_frame(queue: StillQueue) -> None:
-    """Wait until a frame is requested. Frames of a still are requested one by one, on another thread."""
-    while queue.is_empty:
+def test_quick_stills_do_not_pay_for_the_slow_frames_of_another_account() -> None:
+    now = 0.0
+    drawn: list[str] = []
+
+    class Mixed(Work):
+        def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
+            nonlocal now
+            now += 10.0 if assignment.account_id == "acc_slow" else 0.05
+            drawn.append(assignment.account_id)
+            return PICTURE
+
+    queue, work = StillQueue(lambda: None, clock=lambda: now), Mixed()
+    for account in ("acc_slow", "acc_quick"):
+        _ask_without_end(queue, work, account)
+        _wait_for_frames(queue, 1)
+    while now < 300:
+        _wait_for_frames(queue, 2)
+        queue.draw_next(work, beside_segments=True)
+        now += 0.01
+    assert drawn.count("acc_quick") * 0.05 > 40, "a quarter of the time is 75 s"
+    assert drawn.count("acc_slow") < 12
+
+
+def _ask_without_end(queue: StillQueue, work: Work, account_id: str) -> None:
+    endless = replace(STILL, frames=(0,) * 100_000, seconds_max=1e9, account_id=account_id)
+    threading.Thread(target=queue.draw, args=(endless, work), daemon=True).start()
+
+
+def _wait_for_frames(queue: StillQueue, count: int) -> None:
+    """Wait until so many frames are requested. Frames of a still are requested one by one, on another thread."""
+    while queue.count < count:
         time.sleep(0)
