@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from api.app_state import AppState, origin_of
 from api.conditional import is_known
+from api.disconnects import while_connected
 from farm_core.errors import BadRequest, FarmError
 from farm_core.jobs.models import Job
 from farm_core.stills import StillOptions, of_job, of_template, request_still
@@ -91,7 +92,7 @@ async def _answer(
         return Response(status_code=304, headers=headers)
     try:
         async with asyncio.timeout(None if options.contact_sheet else WAIT_SECONDS):
-            still = await request_still(state, subject, options)
+            still = await while_connected(request, request_still(state, subject, options))
     except BadRequest:
         if instead is None:
             return _placeholder(_NEVER_WIDTH, subject)

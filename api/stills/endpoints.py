@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from starlette.requests import Request
 from starlette.responses import Response
 
 from api.dependencies import AppStateOf, CallerOf, Origin
+from api.disconnects import while_connected
 from api.documentation import answers
 from api.route import needs, public_router
 from api.stills import service
@@ -33,6 +35,7 @@ _TEMPLATES, _RENDERS = Scope.templates_read, Scope.renders_read
     responses={**PICTURE, **answers(404)},
 )
 async def get_template_still(
+    request: Request,
     state: AppStateOf,
     caller: CallerOf,
     origin: Origin,
@@ -45,7 +48,8 @@ async def get_template_still(
 ) -> Response:
     """Draw a frame of a template. Without inputs it is shown as published; without time and frame, the frame at a third of the duration."""
     options = StillOptions(time, frame, width, format)
-    return _picture(await service.of_template(state, caller, id, queried_inputs(inputs), options, origin))
+    drawing = service.of_template(state, caller, id, queried_inputs(inputs), options, origin)
+    return _picture(await while_connected(request, drawing))
 
 
 @router.post(
@@ -55,11 +59,12 @@ async def get_template_still(
     responses={**PICTURE, **answers(404)},
 )
 async def create_template_still(
-    state: AppStateOf, caller: CallerOf, origin: Origin, id: str, body: StillRequest
+    request: Request, state: AppStateOf, caller: CallerOf, origin: Origin, id: str, body: StillRequest
 ) -> Response:
     """Draw a frame of a template with inputs, which follow the rules of a render. It costs no minutes."""
     options = StillOptions(body.time, body.frame, body.width, body.format)
-    return _picture(await service.of_template(state, caller, id, body.inputs, options, origin))
+    drawing = service.of_template(state, caller, id, body.inputs, options, origin)
+    return _picture(await while_connected(request, drawing))
 
 
 @router.get(
@@ -69,6 +74,7 @@ async def create_template_still(
     responses={**PICTURE, **answers(404, 409)},
 )
 async def get_render_thumbnail(
+    request: Request,
     state: AppStateOf,
     caller: CallerOf,
     id: str,
@@ -78,7 +84,8 @@ async def get_render_thumbnail(
     sprite: SpriteQuery = False,
 ) -> Response:
     """Return a frame of a completed render, or a contact sheet."""
-    return _picture(await service.of_render(state, caller, id, StillOptions(time, None, width, format, sprite)))
+    drawing = service.of_render(state, caller, id, StillOptions(time, None, width, format, sprite))
+    return _picture(await while_connected(request, drawing))
 
 
 def _picture(still: Still) -> Response:

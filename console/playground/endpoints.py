@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from api.app_state import AppState, origin_of
 from api.assets import service as assets
 from api.dependencies import AppStateOf, Origin, Work
+from api.disconnects import while_connected
 from api.ids import checked_id
 from api.renders import service
 from api.renders.media import Uploads, uploads_of, with_upload_paths
@@ -167,7 +168,7 @@ async def _frame(
         of_template(template, with_upload_paths(template, fit, uploads), origin), width=width, height=height
     )
     try:
-        still = await request_still(state, subject, _options(subject, form))
+        still = await while_connected(request, request_still(state, subject, _options(subject, form)))
     except FarmError as error:
         return JSONResponse({"message": error.text}, headers={"Cache-Control": "no-store"})
     headers = {"Cache-Control": "no-store", WARNINGS: quote(json.dumps(still.warnings[:WARNINGS_MAX]))}

@@ -28,6 +28,9 @@ _CONNECT_SECONDS: Final = 5
 ANSWER_SECONDS: Final = 5
 """Time limit for an answer of Redis to a command that waits for nothing. A paused server accepts connections and does not answer."""
 _POLL_SECONDS: Final = 1
+ACCOUNT_ASKING_MAX: Final = 32
+"""Requests of an account that wait in one process, each on a connection of its own."""
+TOO_MANY: Final = "Too many stills of this account wait."
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
 STRIKE_SECONDS: Final = 600
@@ -51,11 +54,12 @@ class QueuedStill:
 @dataclass(frozen=True, slots=True)
 class StillAnswer:
     """A picture, or a `failure` message for callers. `lasting`: the document or its media cause the failure, not the
-    farm."""
+    farm. `is_limit`: the account has asked for too much."""
 
     picture: bytes = b""
     failure: str | None = None
     lasting: bool = False
+    is_limit: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -70,16 +74,38 @@ class StillExchange:
     def __init__(self, redis_url: str) -> None:
         timeout = WAIT_SECONDS + 5
         self._redis = Redis.from_url(
-            redis_url, socket_timeout=timeout, socket_connect_timeout=_CONNECT_SECONDS, max_connections=256
+            redis_url, socket_timeout=timeout, socket_connect_timeout=_CONNECT_SECONDS, max_connections=1024
         )
+        self._asking: dict[str, dict[str, QueuedStill]] = {}
+        """Requests that wait for an answer, by account and id, the oldest first."""
 
     async def ask(self, request: QueuedStill) -> StillAnswer | None:
-        """Send the request and wait for its answer. Return None if there is none in time. Raises ExchangeAway."""
+        """Send the request and wait for its answer. Return None if there is none in time. Raises ExchangeAway.
+
+        Only the newest ACCOUNT_ASKING_MAX requests of an account wait: the oldest one gets an answer with `is_limit`. Each holds a
+        connection. A request that is not awaited any longer is not drawn.
+        """
+        asking = self._asking.setdefault(request.subject.account_id, {})
+        asking[request.id] = request
+        try:
+            if len(asking) > ACCOUNT_ASKING_MAX:
+                await self._refuse(asking.pop(next(iter(asking))))
+            return await self._ask(request)
+        except asyncio.CancelledError:
+            await self._leave(request)
+            raise
+        finally:
+            asking.pop(request.id, None)
+            if not asking and self._asking.get(request.subject.account_id) is asking:
+                del self._asking[request.subject.account_id]
+
+    async def _ask(self, request: QueuedStill) -> StillAnswer | None:
         place = _answer_key(request.id)
         async with _quick():
             deadline = await self._time() + request.deadline - time.monotonic()
-            if await self._redis.rpush(_QUEUE, orjson.dumps(asdict(request) | {"deadline": deadline})) > _QUEUE_MAX:
-                await self._redis.rpop(_QUEUE)
+            stored = orjson.dumps(asdict(request) | {"deadline": deadline}).decode()
+            if await self._redis.rpush(_QUEUE, stored) > _QUEUE_MAX:
+                await self._redis.lrem(_QUEUE, -1, stored)
                 return None
         try:
             async with others_first():
@@ -87,6 +113,22 @@ class StillExchange:
         except (RedisError, OSError) as error:
             raise ExchangeAway from error
         return None if found is None else _answer(cast(bytes, found[1]))
+
+    async def _refuse(self, request: QueuedStill) -> None:
+        """Answer a request of this process for which a newer one takes the place."""
+        await self._leave(request)
+        await self.answer(request, StillAnswer(failure=TOO_MANY, is_limit=True))
+
+    async def _leave(self, request: QueuedStill) -> None:
+        """Tell the schedulers that nobody waits for the picture, if Redis is there."""
+        with suppress(ExchangeAway):
+            async with _quick():
+                await self._redis.set(_left_key(request.id), b"", ex=WAIT_SECONDS)
+
+    async def has_left(self, request: QueuedStill) -> bool:
+        """Return True if nobody waits for the picture any longer. Raises ExchangeAway."""
+        async with _quick():
+            return bool(await self._redis.exists(_left_key(request.id)))
 
     async def next_request(self) -> QueuedStill | None:
         """Take the next request whose caller still waits. Return None if there is none for a second. Raises
@@ -178,6 +220,10 @@ def _answer_key(still_id: str) -> str:
     return f"stills:answer:{still_id}"
 
 
+def _left_key(still_id: str) -> str:
+    return f"stills:left:{still_id}"
+
+
 def _request(stored: dict[str, Any]) -> QueuedStill:
     frames = {**stored["frames"], "indices": tuple(stored["frames"]["indices"])}
     return QueuedStill(
@@ -186,11 +232,11 @@ def _request(stored: dict[str, Any]) -> QueuedStill:
 
 
 def _stored(answer: StillAnswer) -> bytes:
-    head = orjson.dumps({"failure": answer.failure, "lasting": answer.lasting, "warnings": answer.warnings})
+    head: bytes = orjson.dumps(asdict(replace(answer, picture=b"")) | {"picture": ""})
     return head + b"\n" + answer.picture
 
 
 def _answer(data: bytes) -> StillAnswer:
     head, _, picture = data.partition(b"\n")
     fields = orjson.loads(head)
-    return StillAnswer(picture, fields["failure"], fields["lasting"], tuple(fields["warnings"]))
+    return StillAnswer(**{**fields, "picture": picture, "warnings": tuple(fields["warnings"])})

@@ -15,6 +15,7 @@ from farm_core.stills.exchange import ExchangeAway, StillAnswer, StillExchange, 
 from farm_core.stills.options import Frames, StillFormat, StillOptions, frames_of
 from farm_core.stills.subject import StillSubject
 
+RETRY_SECONDS: Final = 1
 CACHE_SECONDS: Final = 600
 CACHED_BYTES_MAX: Final = 2_000_000
 MEDIA_TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
@@ -51,7 +52,7 @@ class Still:
 async def request_still(dependencies: StillDependencies, subject: StillSubject, options: StillOptions) -> Still:
     """Return a picture of the subject.
 
-    Raises InvalidInputs for invalid options, RateLimited above the account's rate, BadRequest if the document or its
+    Raises InvalidInputs for invalid options, RateLimited above the account's rate or if too many newer ones wait, BadRequest if the document or its
     media cannot be drawn, Unavailable if no worker answered in time. It costs no render minutes.
     """
     frames = frames_of(options, subject.width, subject.height, subject.fps, subject.frame_count)
@@ -89,6 +90,8 @@ async def _ask(exchange: StillExchange, subject: StillSubject, frames: Frames, f
         raise Unavailable from None
     if answer is None:
         raise Unavailable("No render worker answered in time. Try again.")
+    if answer.is_limit:
+        raise RateLimited(RETRY_SECONDS, f"{answer.failure} Try again in {RETRY_SECONDS} s.")
     if answer.failure is not None:
         raise BadRequest(answer.failure) if answer.lasting else Unavailable(answer.failure)
     return answer

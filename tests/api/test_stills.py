@@ -7,9 +7,12 @@ import json
 import socket
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from PIL import Image
+from redis import Redis
+from redis.client import Monitor
 
 from farm_core import redis
 from farm_core.stills import exchange
@@ -123,6 +126,87 @@ def test_stills_are_limited_for_each_account(start: Any, tmp_path: Path, monkeyp
         refused = ada.get(f"{path}?frame=2")
         assert (refused.status_code, refused.json()["code"]) == (429, "rate_limit_exceeded")
         assert bob.get(f"/templates/{bob.template()}/still?frame=1").status_code == 200
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let callers wait longer, for a busy machine."""
+    monkeypatch.setattr(exchange, "WAIT_SECONDS", HANG_SECONDS)
+
+
+@contextmanager
+def held(worker: DummyWork) -> Iterator[threading.Event]:
+    """Let the worker draw no still until the block ends. Yield the event that it has begun one."""
+    began, go_on = threading.Event(), threading.Event()
+
+    def wait(_: object) -> None:
+        began.set()
+        assert go_on.wait(HANG_SECONDS)
+
+    worker.before_still = wait
+    try:
+        yield began
+    finally:
+        go_on.set()
+
+
+def test_the_oldest_of_too_many_requests_of_an_account_is_refused(
+    patience: None, own_world: World, worker: DummyWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer preview takes the place of an older one, which probably nobody waits for any longer."""
+    monkeypatch.setattr(exchange, "ACCOUNT_ASKING_MAX", 2)
+    ada, bob = own_world.account(), own_world.account("bob")
+    path, other = f"/templates/{ada.template()}/still", f"/templates/{bob.template()}/still"
+    with ThreadPoolExecutor() as pool, held(worker) as began:
+        oldest = pool.submit(ada.get, f"{path}?frame=1")
+        assert began.wait(HANG_SECONDS)
+        newer = [pool.submit(ada.get, f"{path}?frame={frame}") for frame in (2, 3)]
+        beside = pool.submit(bob.get, f"{other}?frame=4")
+        refused = oldest.result(HANG_SECONDS)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        assert refused.json()["message"] == "Too many stills of this account wait. Try again in 1 s."
+    assert [one.result(HANG_SECONDS).status_code for one in (*newer, beside)] == [200] * 3
+
+
+def test_a_still_whose_caller_has_closed_the_connection_is_not_drawn(
+    patience: None, own_world: World, worker: DummyWork
+) -> None:
+    ada = own_world.account()
+    path = f"/templates/{ada.template()}/still"
+    with ThreadPoolExecutor() as pool, held(worker) as began, redis_commands(own_world) as commands:
+        first = pool.submit(ada.get, f"{path}?frame=1")
+        wait_for(commands, "BLPOP stills:answer:")
+        assert began.wait(HANG_SECONDS)
+        address = urlsplit(own_world.origin)
+        with socket.create_connection((str(address.hostname), int(address.port or 0))) as leaving:
+            lines = [
+                f"GET /api/v1{path}?frame=2 HTTP/1.1",
+                "Host: farm",
+                *(f"{k}: {v}" for k, v in ada.headers.items()),
+            ]
+            leaving.sendall("\r\n".join([*lines, "", ""]).encode())
+            wait_for(commands, "BLPOP stills:answer:")
+        wait_for(commands, "SET stills:left:")
+        last = pool.submit(ada.get, f"{path}?frame=3")
+        wait_for(commands, "BLPOP stills:answer:")
+    assert [one.result(HANG_SECONDS).status_code for one in (first, last)] == [200] * 2
+    assert [frame for _, frame in worker.stills] == [1, 3]
+
+
+@contextmanager
+def redis_commands(world: World) -> Iterator[Monitor]:
+    """Yield the commands that Redis receives."""
+    with (
+        Redis.from_url(str(world.settings.redis_url), socket_timeout=HANG_SECONDS) as client,
+        client.monitor() as found,
+    ):
+        yield found
+
+
+def wait_for(commands: Monitor, start: str) -> None:
+    """Read commands until one begins so."""
+    while not str(commands.next_command()["command"]).startswith(start):  # type: ignore[no-untyped-call]
+        pass
 
 
 def test_a_still_is_refused_in_seconds_while_redis_accepts_connections_and_does_not_answer(
