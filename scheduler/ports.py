@@ -150,12 +150,12 @@ class StillAssignment:
 
 @dataclass(frozen=True, slots=True)
 class DrawnStill:
-    """File of a still, or the reason why there is none. `milliseconds` is the time on the worker."""
+    """File of a still, or the reason why there is none. `frame_seconds` is the time of its longest frame."""
 
     picture: bytes = b""
     failure: Failure | None = None
     warnings: tuple[str, ...] = ()
-    milliseconds: float = 0.0
+    frame_seconds: float = 0.0
     worker_ends: bool = False
     """True if the worker's process exits by itself, perhaps because of this still. No other still there is to blame."""
 

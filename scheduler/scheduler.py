@@ -55,7 +55,7 @@ class Scheduler:
         self.deliverer = Deliverer(dependencies)
         self.worker_registry = WorkerRegistry(dependencies, self.dispatcher)
         self.lease_reaper = LeaseReaper(dependencies, self.dispatcher)
-        self.stills = StillService(dependencies, self.running_tasks)
+        self.stills = StillService(self.isolation)
         self.segment_reaper = SegmentReaper(dependencies)
         self.storage_limits = StorageLimits(dependencies, self.segment_reaper)
         self.takers: tuple[Service, ...] = (self.claimer, self.dispatcher, self.stills)

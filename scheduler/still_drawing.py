@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from farm_core.jobs.judge import Failure, FailureKind
 from farm_core.lru_dict import LruDict
 from farm_core.telemetry import logs
-from scheduler.dependencies import Dependencies
+from scheduler.isolation import learning, rules
+from scheduler.isolation.isolation import Isolation
+from scheduler.isolation.state import Trust, View
 from scheduler.ports import DrawnStill, StillAssignment, WorkerState
-from scheduler.running_tasks import RunningTasks
 
 _log = logs.logger(__name__)
 
@@ -21,11 +24,6 @@ WARM_MAX: Final = 1024
 POLL_SECONDS: Final = 1.0
 FRAME_SECONDS_MAX: Final = 20.0
 """Maximum duration of one frame of a still. Beyond it the worker is restarted, because a frame cannot be interrupted."""
-
-SLOW_SECONDS: Final = 3.0
-"""Duration of a frame from which its account's stills are slow, and from which other stills avoid its worker."""
-
-SLOW_REMEMBERED_SECONDS: Final = 600.0
 
 SILENT_SECONDS: Final = 5.0
 """Time after which a worker that does not answer counts as blocked. The scheduler asks every second. A blocked worker
@@ -42,87 +40,112 @@ class NoWorker(Exception):
 class StillDrawing:
     """Stills of this scheduler that are on workers."""
 
-    def __init__(self, dependencies: Dependencies, running_tasks: RunningTasks) -> None:
-        self.dependencies = dependencies
-        self._running_tasks = running_tasks
+    def __init__(self, isolation: Isolation) -> None:
+        self.dependencies = isolation.dependencies
+        self.isolation = isolation
         self._sent: dict[str, list[StillAssignment]] = {}
         """Stills by worker, in the order in which they were sent."""
         self._warm: LruDict[str, str] = LruDict(WARM_MAX)
         """Worker that last drew a document, by the document's key."""
-        self._slow_until: dict[str, float] = {}
-        """End of the time in which an account's stills are slow (`time.monotonic`)."""
 
-    def slow_accounts(self) -> frozenset[str]:
-        """Return the accounts of which a frame of a still was slow in the last SLOW_REMEMBERED_SECONDS."""
-        now = time.monotonic()
-        self._slow_until = {account: until for account, until in self._slow_until.items() if until > now}
-        return frozenset(self._slow_until)
+    def trust(self, account_id: str) -> Trust:
+        """Return how well the frames of the account's stills are known."""
+        return rules.still_trust(self.isolation.evidence, time.monotonic(), account_id)
 
     async def draw(self, assignment: StillAssignment) -> DrawnStill:
-        """Draw on the best worker. If that worker is lost, try another one once. Raises NoWorker.
+        """Draw on the best worker. If that worker is lost, try once more, if possible on another one. Raises NoWorker.
 
         If a frame blocks its worker, the still fails as TOO_SLOW, and the worker is restarted.
         """
-        lost: set[str] = set()
-        while True:
-            worker_id = self._worker(assignment.document_key, lost)
-            drawn = await self._draw_at(assignment, worker_id)
-            failed = drawn.failure is not None and drawn.failure.kind is FailureKind.lost
-            if not failed or lost:
-                self._warm[assignment.document_key] = worker_id
-                return drawn
-            lost.add(worker_id)
+        deadline = time.monotonic() + assignment.seconds_max
+        worker_id = await self._worker(assignment, None, deadline)
+        drawn = await self._draw_at(assignment, worker_id)
+        if drawn.failure is not None and drawn.failure.kind is FailureKind.lost:
+            worker_id = await self._worker(assignment, worker_id, deadline)
+            left = max(0.0, deadline - time.monotonic())
+            drawn = await self._draw_at(replace(assignment, seconds_max=left), worker_id)
+        if drawn.failure is None:
+            self._remember(assignment.account_id, drawn.frame_seconds)
+        self._warm[assignment.document_key] = worker_id
+        return drawn
 
     async def _draw_at(self, assignment: StillAssignment, worker_id: str) -> DrawnStill:
-        sent = self._sent.setdefault(worker_id, [])
+        with self._at_worker(assignment, worker_id) as sent:
+            drawing = asyncio.ensure_future(self.dependencies.executor.still(assignment, worker_id))
+            try:
+                return await self._watched(assignment, worker_id, drawing, sent)
+            finally:
+                drawing.cancel()
+
+    @contextmanager
+    def _at_worker(self, assignment: StillAssignment, worker_id: str) -> Iterator[list[StillAssignment]]:
+        """List the still at its worker during the block. Yield all that this scheduler has sent there."""
+        sent, unproven = self._sent.setdefault(worker_id, []), self.isolation.unproven_stills
+        is_unproven = self.trust(assignment.account_id) is not Trust.quick
         sent.append(assignment)
-        drawing = asyncio.ensure_future(self.dependencies.executor.still(assignment, worker_id))
-        silent_polls = 0
+        unproven[worker_id] += is_unproven
         try:
-            while True:
-                done, _ = await asyncio.wait({drawing}, timeout=POLL_SECONDS)
-                if done:
-                    return drawing.result()
-                state = self._state(worker_id)
-                if state is None:
-                    continue
-                is_silent = time.monotonic() - state.answered_at > SILENT_SECONDS
-                silent_polls = silent_polls + 1 if is_silent and sent[0] is assignment else 0
-                if silent_polls or (state.active == assignment.id and _frame_seconds(state) > SLOW_SECONDS):
-                    self._slow_until[assignment.account_id] = time.monotonic() + SLOW_REMEMBERED_SECONDS
-                if _blocks(assignment, state) or silent_polls * POLL_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
-                    _log.warning(
-                        "worker blocked by a still",
-                        worker=worker_id,
-                        still=assignment.id,
-                        account=assignment.account_id,
-                    )
-                    self.dependencies.executor.restart(worker_id, is_blameless=True)
-                    return DrawnStill(failure=TOO_SLOW)
+            yield sent
         finally:
-            drawing.cancel()
             sent.remove(assignment)
             if not sent:
                 del self._sent[worker_id]
+            unproven[worker_id] -= is_unproven
+            if not unproven[worker_id]:
+                del unproven[worker_id]
+
+    async def _watched(
+        self,
+        assignment: StillAssignment,
+        worker_id: str,
+        drawing: asyncio.Future[DrawnStill],
+        sent: list[StillAssignment],
+    ) -> DrawnStill:
+        """Wait for the still. Restart the worker if a frame of the still takes too long."""
+        silent_polls = 0
+        while True:
+            done, _ = await asyncio.wait({drawing}, timeout=POLL_SECONDS)
+            if done:
+                return drawing.result()
+            state = self._state(worker_id)
+            if state is None:
+                continue
+            is_silent = time.monotonic() - state.answered_at > SILENT_SECONDS
+            silent_polls = silent_polls + 1 if is_silent and sent[0] is assignment else 0
+            seconds = SILENT_SECONDS if silent_polls else _frame_seconds(state) * (state.active == assignment.id)
+            if seconds > rules.STILL_SLOW_SECONDS:
+                self._remember(assignment.account_id, seconds)
+            if seconds > FRAME_SECONDS_MAX or silent_polls * POLL_SECONDS > FRAME_SECONDS_MAX - SILENT_SECONDS:
+                about = {"worker": worker_id, "still": assignment.id, "account": assignment.account_id}
+                _log.warning("worker blocked by a still", **about)
+                self.dependencies.executor.restart(worker_id, is_blameless=True)
+                return DrawnStill(failure=TOO_SLOW)
+
+    def _remember(self, account_id: str, frame_seconds: float) -> None:
+        now, isolation = time.monotonic(), self.isolation
+        isolation.evidence = learning.with_still(isolation.evidence, now, account_id, frame_seconds)
 
     def _state(self, worker_id: str) -> WorkerState | None:
         return next((worker for worker in self.dependencies.executor.workers() if worker.id == worker_id), None)
 
-    def _worker(self, document_key: str, lost: set[str]) -> str:
-        states = [worker for worker in self.dependencies.executor.workers() if worker.id not in lost]
-        living = [worker.id for worker in states]
-        if not living:
-            raise NoWorker
-        blocked = {
-            worker.id for worker in states if worker.active is not None and _frame_seconds(worker) > SLOW_SECONDS
-        }
+    async def _worker(self, assignment: StillAssignment, lost: str | None, deadline: float) -> str:
+        """Return the best worker that the account's stills can use. Wait for one that restarts, and at least POLL_SECONDS before the `lost`
+        one is used again. Raises NoWorker."""
+        while (view := self.isolation.view()).workers:
+            usable = rules.still_workers(self.isolation.evidence, view, self.trust(assignment.account_id))
+            if others := [worker for worker in usable if worker.id != lost]:
+                return self._best(assignment.document_key, others, view)
+            if time.monotonic() > deadline:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+            lost = None
+        raise NoWorker
+
+    def _best(self, document_key: str, states: Sequence[WorkerState], view: View) -> str:
+        blocked = {worker.id for worker in states if rules.is_blocked(view, worker)}
         loads = Counter({worker_id: len(sent) for worker_id, sent in self._sent.items()})
-        return best_worker(living, self._running_tasks.busy_workers(), loads, self._warm.get(document_key), blocked)
-
-
-def _blocks(assignment: StillAssignment, state: WorkerState) -> bool:
-    """Return True if the worker reports that it draws one frame of the still for too long."""
-    return state.active == assignment.id and _frame_seconds(state) > FRAME_SECONDS_MAX
+        busy = self.isolation.running_tasks.busy_workers()
+        return best_worker([one.id for one in states], busy, loads, self._warm.get(document_key), blocked)
 
 
 def _frame_seconds(state: WorkerState) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from cluster.worker.failures import failure_of
 from cluster.worker.segment_maker_port import StillPicture
@@ -49,13 +49,20 @@ class StillFailed(Exception):
         self.worker_ends = worker_ends
 
 
+class _Drawn(NamedTuple):
+    """A frame and the seconds that it took."""
+
+    picture: StillPicture
+    seconds: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Frame:
     """A waiting frame."""
 
     assignment: StillAssignment
     index: int
-    picture: Future[StillPicture] = field(default_factory=Future)
+    drawn: Future[_Drawn] = field(default_factory=Future)
 
 
 class StillQueue:
@@ -88,18 +95,18 @@ class StillQueue:
 
     def draw(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
         """Wait for each frame, then encode the picture on the calling thread. Raises nothing."""
-        began = time.perf_counter()
         deadline = self._clock() + assignment.seconds_max
         try:
             frames = [self._await_frame(assignment, index, deadline) for index in assignment.frames]
-            picture = still_file([frame.pixels for frame in frames], assignment.columns, assignment.format)
+            pixels = [frame.picture.pixels for frame in frames]
+            picture = still_file(pixels, assignment.columns, assignment.format)
         except StillFailed as failed:
             return DrawnStill(failure=failed.failure, worker_ends=failed.worker_ends)
         except Exception as error:
             # The worker's boundary: every failure becomes an answer.
             return DrawnStill(failure=failure_of(error, drawer.worker_id))
-        warnings = tuple(dict.fromkeys(warning for frame in frames for warning in frame.warnings))
-        return DrawnStill(picture, None, warnings, (time.perf_counter() - began) * 1000)
+        warnings = tuple(dict.fromkeys(warning for frame in frames for warning in frame.picture.warnings))
+        return DrawnStill(picture, None, warnings, max(frame.seconds for frame in frames))
 
     def draw_next(self, drawer: Drawer, *, beside_segments: bool) -> float:
         """Draw at most one waiting frame and return the seconds that it took. Call this on the drawing thread.
@@ -116,10 +123,10 @@ class StillQueue:
         except Exception as error:
             # The waiting thread receives the error.
             with suppress(InvalidStateError):
-                frame.picture.set_exception(error)
+                frame.drawn.set_exception(error)
         else:
             with suppress(InvalidStateError):
-                frame.picture.set_result(picture)
+                frame.drawn.set_result(_Drawn(picture, self._clock() - self._began))
         self._active = None
         return self._count(frame)
 
@@ -129,30 +136,30 @@ class StillQueue:
         if frame is None:
             return False
         with suppress(InvalidStateError):
-            frame.picture.set_exception(StillFailed(failure, worker_ends=True))
+            frame.drawn.set_exception(StillFailed(failure, worker_ends=True))
         return True
 
-    def _await_frame(self, assignment: StillAssignment, index: int, deadline: float) -> StillPicture:
+    def _await_frame(self, assignment: StillAssignment, index: int, deadline: float) -> _Drawn:
         frame = _Frame(assignment, index)
         with self._lock:
             self._waiting.append(frame)
         self._wake()
         try:
-            return frame.picture.result(max(0.0, deadline - self._clock()))
+            return frame.drawn.result(max(0.0, deadline - self._clock()))
         except TimeoutError:
-            if frame.picture.cancel():
+            if frame.drawn.cancel():
                 raise StillFailed(Failure(FailureKind.stall, TOO_LATE)) from None
             # It is being drawn: the scheduler watches it until it ends, though its caller has left.
-            return frame.picture.result()
+            return frame.drawn.result()
 
     def _next(self, *, beside_segments: bool) -> _Frame | None:
         now = self._clock()
         with self._lock:
-            self._waiting = [frame for frame in self._waiting if not frame.picture.cancelled()]
+            self._waiting = [frame for frame in self._waiting if not frame.drawn.cancelled()]
             self._ahead = {account: until for account, until in self._ahead.items() if until > now}
             latest = now + self._burst() if beside_segments else math.inf
             for frame in sorted(self._waiting, key=self._ahead_of):
-                if self._ahead_of(frame) <= latest and frame.picture.set_running_or_notify_cancel():
+                if self._ahead_of(frame) <= latest and frame.drawn.set_running_or_notify_cancel():
                     self._waiting.remove(frame)
                     return frame
         return None

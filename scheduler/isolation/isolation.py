@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
@@ -30,6 +31,8 @@ class Isolation:
         self.running_tasks = running_tasks
         self.withdrawn: dict[str, RunningTask] = {}
         """Assignments that lost their lease, by token, until their worker has stopped them."""
+        self.unproven_stills = Counter[str]()
+        """Stills at each worker, of accounts whose stills are not known to be quick."""
         self.evidence = Evidence(started_at=dependencies.clock.monotonic())
         self._ranked_at = -math.inf
         self._looked_at = self.resumed_at = dependencies.clock.monotonic()
@@ -39,7 +42,8 @@ class Isolation:
         """Return the running tasks of now and these workers, all live ones by default."""
         states = self.dependencies.executor.workers() if living is None else living
         workers = {worker.id: worker for worker in states}
-        return View(self.dependencies.clock.monotonic(), workers, self.running_tasks, self.withdrawn)
+        now, unproven = self.dependencies.clock.monotonic(), self.unproven_stills.keys()
+        return View(now, workers, self.running_tasks, self.withdrawn, unproven)
 
     def forgive_pause(self) -> None:
         """After a pause of this process, restart the waiting time of all tasks: the process has not read their progress."""

@@ -42,6 +42,18 @@ def with_segment(evidence: Evidence, now: float, account_id: str) -> Evidence:
     return replace(evidence, quick_at={name: at for name, at in latest if now - at <= rules.TRUST_SECONDS})
 
 
+def with_still(evidence: Evidence, now: float, account_id: str, frame_seconds: float) -> Evidence:
+    """Remember the duration of a still's longest frame. The least recent of many accounts are forgotten."""
+    quick, slow = dict(evidence.quick_stills_at), dict(evidence.slow_stills_at)
+    quick.pop(account_id, None)
+    if frame_seconds > rules.STILL_SLOW_SECONDS:
+        slow.pop(account_id, None)
+        slow[account_id] = now
+    elif frame_seconds <= rules.STILL_QUICK_SECONDS:
+        quick[account_id] = now
+    return replace(evidence, quick_stills_at=_latest_of(quick), slow_stills_at=_latest_of(slow))
+
+
 def with_waiting(evidence: Evidence, now: float, waiting: Collection[str], left: Collection[str]) -> Evidence:
     """Remember the accounts that have waiting tasks, and those of which some task found no worker."""
     waited, left_at = {**evidence.waited, **dict.fromkeys(waiting, now)}, {**evidence.left, **dict.fromkeys(left, now)}
@@ -59,6 +71,11 @@ def with_trust(evidence: Evidence, now: float) -> Evidence:
         waited_at={trust: max(one.values()) for trust, one in waited.items()},
         left_at={trust: max(one.values()) for trust, one in left.items()},
     )
+
+
+def _latest_of(times: Mapping[str, float]) -> dict[str, float]:
+    """Return the QUICK_MAX entries that were added last."""
+    return dict(list(times.items())[-QUICK_MAX:])
 
 
 def _latest(evidence: Evidence, now: float, times: Mapping[str, float]) -> dict[Trust, dict[str, float]]:

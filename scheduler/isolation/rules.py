@@ -3,6 +3,7 @@
 - Admission: `trust`, `places_left`, `is_open`, `open_to`, `audiences`, `resting`, `admitted`, `is_blocked`, `waits_for_frames`,
   `slow_frames`.
 - Speculative execution and time limits: `next_step`, `is_stuck`, `may_copy`, `must_restart`, `is_silent`, `blocks_after_withdrawal`.
+- Stills: `still_trust`, `stills_at_once`, `slow_stills_at_once`, `still_workers`.
 - Blame: `counts_against_worker`. `blame_worker` in `farm_core/db/queries.sql` decides on the quarantine of a worker.
 
 `scheduler/isolation/learning.py` updates the evidence.
@@ -55,6 +56,12 @@ SILENT_SECONDS: Final = 15.0
 
 WITHDRAWN_SECONDS: Final = 5.0
 """Time until a withdrawn assignment stops at its next frame."""
+
+STILL_SLOW_SECONDS: Final = 3.0
+"""Duration from which a frame of a still is slow: its account's stills then leave most workers to others."""
+
+STILL_QUICK_SECONDS: Final = 1.0
+"""Duration up to which a frame of a still is quick. It delays a segment beside it by no more."""
 
 BLAMED: Final = (FailureKind.crash, FailureKind.stall)
 """Failures that can count against a worker."""
@@ -177,8 +184,9 @@ def admitted(
 
 
 def is_blocked(view: View, worker: WorkerState) -> bool:
-    """Return True if the worker gets tasks only if no other can take them (`waits_for_frames`)."""
-    return view.frame_seconds(worker) > BLOCKING_SECONDS
+    """Return True if the worker gets tasks only if no other can take them (`waits_for_frames`): its frame takes long, or it has a still
+    whose frame may take long."""
+    return worker.id in view.unproven or view.frame_seconds(worker) > BLOCKING_SECONDS
 
 
 def waits_for_frames(evidence: Evidence, now: float, trusted: Trust, worker_id: str) -> bool:
@@ -194,6 +202,45 @@ def slow_frames(evidence: Evidence, view: View) -> dict[str, str]:
     found = {task.assignment.account_id: worker_id for task, worker_id in slow if task is not None}
     known = evidence.slow_at
     return {name: worker for name, worker in found.items() if view.now - known.get(name, -math.inf) > AGAIN_SECONDS}
+
+
+# Stills
+
+
+def still_trust(evidence: Evidence, now: float, account_id: str) -> Trust:
+    """Return how well the frames of the account's stills are known. Segments tell nothing about them: they have other documents and sizes."""
+    if now - evidence.slow_stills_at.get(account_id, -math.inf) <= TRUST_SECONDS:
+        return Trust.slow
+    is_quick = now - evidence.quick_stills_at.get(account_id, -math.inf) <= TRUST_SECONDS
+    return Trust.quick if is_quick else Trust.unknown
+
+
+def stills_at_once(trusted: Trust, workers: int) -> int:
+    """Return how many stills of an account are prepared and drawn at once. Quick ones use half of the workers, so that the frames of other
+    accounts need not share theirs. Any other account has one: its frame decides. Slow accounts have together one for each four workers
+    (`slow_stills_at_once`)."""
+    return max(1, workers // 2) if trusted is Trust.quick else 1
+
+
+def slow_stills_at_once(workers: int) -> int:
+    """Return how many stills of all slow accounts are prepared and drawn at once."""
+    return max(1, workers // 4)
+
+
+def still_workers(evidence: Evidence, view: View, trusted: Trust) -> list[WorkerState]:
+    """Return the workers that stills of accounts of this trust can use: quick ones all, unknown ones the last half, slow ones the last
+    quarter, but each at least one. A frame cannot be interrupted, so it must not be able to hold the others. While all of its workers are
+    blocked, an unknown account can use the others: its frames are probably quick."""
+    used = {Trust.quick: 1.0, Trust.unknown: 0.5, Trust.slow: 0.25}[trusted]
+    own = [worker for worker in view.workers.values() if _is_among_last(evidence, worker.id, used)]
+    if trusted is Trust.unknown and all(is_blocked(view, worker) for worker in own):
+        return list(view.workers.values())
+    return own
+
+
+def _is_among_last(evidence: Evidence, worker_id: str, part: float) -> bool:
+    place, workers = evidence.ranks.get(worker_id, Rank(0, 0))
+    return place >= workers - max(1, int(part * workers))
 
 
 # Speculative execution and time limits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -57,16 +57,21 @@ class Evidence:
     """The last time of `waited`, by the trust that the account has now."""
     left_at: Mapping[Trust, float] = field(default_factory=dict)
     """The last time of `left`, by the trust that the account has now."""
+    slow_stills_at: Mapping[str, float] = field(default_factory=dict)
+    """Last slow frame of the stills of each account that had one lately."""
+    quick_stills_at: Mapping[str, float] = field(default_factory=dict)
+    """Last still of each account whose last still had only quick frames."""
 
 
 class View(NamedTuple):
     """Workers and running tasks of a scheduler at a time of the monotonic clock. `withdrawn` are assignments that lost their lease, by token,
-    until their worker has stopped them."""
+    until their worker has stopped them. `unproven` are the workers with a still of an account whose stills are not known to be quick."""
 
     now: float
     workers: Mapping[str, WorkerState]
     tasks: RunningTasks
     withdrawn: Mapping[str, RunningTask] = MappingProxyType({})
+    unproven: Set[str] = frozenset()
 
     def active(self, worker_id: str) -> RunningTask | None:
         """Return the task of this scheduler that the worker is drawing, or None."""

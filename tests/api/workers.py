@@ -13,6 +13,7 @@ from farm_core.db.database import Database
 from farm_core.stills.exchange import StillExchange
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from scheduler.isolation.isolation import Isolation
 from scheduler.running_tasks import RunningTasks
 from scheduler.stills import StillService
 from tests.api.world import World
@@ -41,7 +42,7 @@ async def _serve(
     database = Database(str(world.settings.database_url))
     parts = replace(parts_for(database, storage, [work], folder), stills=StillExchange(str(world.settings.redis_url)))
     await parts.executor.start()
-    service = StillService(parts, RunningTasks())
+    service = StillService(Isolation(parts, RunningTasks()))
     service.start()
     started.set()
     await asyncio.to_thread(stop.wait)

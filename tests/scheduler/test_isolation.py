@@ -115,6 +115,51 @@ def test_first_placements_and_copies_have_the_same_admission(account: str, expec
     assert "".join(name for name in "abcd" if rules.may_copy(ATTACKED, view(), one, name)) == expected
 
 
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ([], Trust.unknown),
+        ([1.0], Trust.quick),
+        ([1.1], Trust.unknown),
+        ([0.1, 1.1], Trust.unknown),
+        ([3.0], Trust.unknown),
+        ([3.1], Trust.slow),
+        ([3.1, 0.1], Trust.slow),
+    ],
+)
+def test_the_last_frames_of_an_accounts_stills_tell_how_well_it_is_known(seconds: list[float], expected: Trust) -> None:
+    evidence = Evidence()
+    for one in seconds:
+        evidence = learning.with_still(evidence, NOW, "one", one)
+    assert rules.still_trust(evidence, NOW + 600, "one") is expected
+    assert rules.still_trust(evidence, NOW + 601, "one") is Trust.unknown
+    assert rules.still_trust(evidence, NOW, "another") is Trust.unknown
+
+
+@pytest.mark.parametrize(
+    ("names", "unknown", "slow"), [("a", "a", "a"), ("ab", "b", "b"), ("abc", "c", "c"), ("abcd", "cd", "d")]
+)
+def test_stills_that_may_be_slow_leave_workers_to_others(names: str, unknown: str, slow: str) -> None:
+    evidence = Evidence(ranks={name: Rank(place, len(names)) for place, name in enumerate(names)})
+    present = view(renderers="r" * len(names))
+    found = ["".join(one.id for one in rules.still_workers(evidence, present, trust)) for trust in Trust]
+    assert found == [names, unknown, slow]
+    held = present._replace(unproven={*unknown})
+    found = ["".join(one.id for one in rules.still_workers(evidence, held, trust)) for trust in Trust]
+    assert found == [names, names, slow], "the account is probably quick, and need not wait for one that is not"
+
+
+@pytest.mark.parametrize(("workers", "quick", "slow"), [(1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1), (16, 8, 4)])
+def test_stills_of_an_account_use_a_part_of_the_workers_at_once(workers: int, quick: int, slow: int) -> None:
+    assert [rules.stills_at_once(trust, workers) for trust in Trust] == [quick, 1, 1]
+    assert rules.slow_stills_at_once(workers) == slow
+
+
+def test_a_worker_with_a_still_that_may_be_slow_gets_no_tasks_of_others() -> None:
+    held = view(renderers="rr")._replace(unproven={"b"})
+    assert [rules.is_blocked(held, worker) for worker in held.workers.values()] == [False, True]
+
+
 def test_a_restricted_account_has_no_copies() -> None:
     evidence = replace(ATTACKED, restricted={"p": STRIKES})
     assert rules.is_open(evidence, NOW, Trust.slow, "d")

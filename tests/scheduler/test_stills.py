@@ -21,11 +21,13 @@ from farm_core.rates import RateLimiter
 from farm_core.redis import connect
 from farm_core.settings import Settings
 from farm_core.stills import StillOptions, StillSubject, exchange, request_still
-from farm_core.stills.exchange import STRIKES_MAX, QueuedStill, StillExchange, queued_still
+from farm_core.stills.exchange import STRIKES_MAX, StillExchange, queued_still
 from farm_core.stills.options import frames_of
-from scheduler import still_drawing
+from scheduler import ingest, still_drawing, stills
+from scheduler.media_gate import ACCOUNT_PREPARATIONS_MAX
 from scheduler.still_drawing import best_worker
-from scheduler.still_turns import ACCOUNT_WAITING_MAX, StillTurns
+from scheduler.still_turns import ACCOUNT_WAITING_MAX, StillTurns, WaitingStill
+from tests.attacks.test_slow_networks import tarpit
 from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import FarmUnderTest, farm
 
@@ -146,22 +148,33 @@ def test_a_still_goes_to_a_worker_that_is_free_and_warm() -> None:
     assert best_worker(workers, set(), {"b": 1, "a": 1}, "b") == "c", "nothing waits there"
 
 
-def order(account_id: str) -> QueuedStill:
+def order(account_id: str) -> WaitingStill:
     subject = replace(SUBJECT, account_id=account_id)
-    return queued_still(subject, frames_of(StillOptions(), 1280, 720, 30, 90), "png")
+    return WaitingStill(queued_still(subject, frames_of(StillOptions(), 1280, 720, 30, 90), "png"))
 
 
 def test_accounts_take_turns_and_none_has_more_than_its_share_under_way() -> None:
     turns, now = StillTurns(), time.monotonic()
-    hostile = [order("acc_a") for _ in range(ACCOUNT_WAITING_MAX + 1)]
-    assert [turns.add(one) for one in hostile] == [True] * ACCOUNT_WAITING_MAX + [False]
+    hostile = [order("acc_a") for _ in range(ACCOUNT_WAITING_MAX)]
+    assert [turns.add(one) for one in hostile] == [None] * ACCOUNT_WAITING_MAX
     honest = order("acc_b")
-    assert [turns.begin(2, now) for _ in range(3)] == [hostile[0], hostile[1], None]
-    assert turns.add(honest)
-    assert turns.begin(2, now) is honest
+    assert [turns.begin(now, lambda _: 2) for _ in range(3)] == [hostile[0], hostile[1], None]
+    assert turns.add(honest) is None
+    assert turns.begin(now, lambda _: 2) is honest
     turns.end(hostile[0])
-    assert turns.begin(2, now) is hostile[2]
-    assert turns.begin(9, now + 60) is None, "nobody waits for the others any longer"
+    assert turns.begin(now, lambda _: 2) is hostile[2]
+    assert turns.begin(now + 60, lambda _: 9) is None, "nobody waits for the others any longer"
+
+
+def test_the_oldest_request_of_the_account_with_the_most_leaves_for_a_new_one() -> None:
+    turns = StillTurns()
+    floods = [[order(f"acc_{account}") for _ in range(ACCOUNT_WAITING_MAX)] for account in range(8)]
+    for flood in floods:
+        assert [turns.add(one) for one in flood] == [None] * ACCOUNT_WAITING_MAX
+    assert turns.add(order("acc_3")) is floods[3][0], "an account with too many"
+    assert turns.add(order("acc_honest")) is not None, "all have too many together"
+    began = {turns.begin(time.monotonic(), lambda account: account == "acc_honest")}
+    assert [one.account_id for one in began if one] == ["acc_honest"]
 
 
 async def test_a_still_is_drawn_while_another_accounts_slow_ones_wait(
@@ -223,7 +236,6 @@ async def test_an_account_whose_stills_are_slow_leaves_workers_to_others(
 ) -> None:
     """Frames of 19 s, none of which is too slow, held every worker for as long as the account asked for them."""
     monkeypatch.setattr(still_drawing, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr(still_drawing, "SLOW_SECONDS", 0.2)
     go_on, held = threading.Event(), threading.Event()
 
     def hold(assignment: Any) -> None:
@@ -237,7 +249,9 @@ async def test_an_account_whose_stills_are_slow_leaves_workers_to_others(
         first = asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=0)))
         try:
             assert await asyncio.to_thread(held.wait, HANG_SECONDS / 4)
-            await asyncio.sleep(2)  # ten times the limit, for a busy machine
+            async with asyncio.timeout(HANG_SECONDS / 4):
+                while not under_test.scheduler.isolation.evidence.slow_stills_at:  # noqa: ASYNC110 - a worker thread draws
+                    await asyncio.sleep(0.02)
             slow = [
                 asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(1, 9)
             ]
@@ -248,6 +262,61 @@ async def test_an_account_whose_stills_are_slow_leaves_workers_to_others(
         finally:
             go_on.set()
         await asyncio.gather(first, *slow)
+
+
+async def test_a_job_is_rendered_while_slow_stills_of_another_account_are_requested_at_once(
+    database_url: str, redis_url: str, tmp_path: Path
+) -> None:
+    """The first frames of twenty requests held both workers for 20 s, and a title card took ten times as long."""
+    go_on, held = threading.Event(), threading.Event()
+
+    def hold(assignment: Any) -> None:
+        held.set()
+        assert go_on.wait(HANG_SECONDS)
+
+    async with asking(database_url, redis_url, tmp_path) as (under_test, asked):
+        for work in under_test.works:
+            work.before_still = hold
+        flood = [asyncio.create_task(request_still(asked, SUBJECT, StillOptions(frame=frame))) for frame in range(20)]
+        try:
+            assert await asyncio.to_thread(held.wait, HANG_SECONDS / 4)
+            job = await under_test.create(account_id="acc_b")
+            async with asyncio.timeout(HANG_SECONDS / 2):
+                assert (await under_test.ended(job)).status == "completed"
+        finally:
+            go_on.set()
+        await asyncio.gather(*flood, return_exceptions=True)
+
+
+async def test_stills_whose_media_never_arrive_take_no_place_of_others(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stills, "AT_ONCE_MAX", 4)
+    monkeypatch.setattr(stills, "PREPARATION_SECONDS", 0.05)
+    monkeypatch.setattr(ingest, "INGEST_SECONDS", HANG_SECONDS)
+    target = {"logo": {"node_id": "logo", "component_type": "Transform", "property": "src"}}
+    fields = [{"id": "logo", "label": "Logo", "kind": "image", "required": True}]
+
+    async with asking(database_url, redis_url, tmp_path) as (_, asked), tarpit() as held:
+        waiting = [
+            asyncio.create_task(request_still(asked, subject, StillOptions()))
+            for account in range(4)
+            for number in range(6)
+            for subject in [
+                replace(
+                    SUBJECT, account_id=f"acc_{account}", inputs={"logo": f"{held.url}/{account}/{number}.png"},
+                    template_inputs=fields, template_targets=target,
+                )
+            ]
+        ]  # fmt: skip
+        async with asyncio.timeout(HANG_SECONDS / 2):
+            await held.reached.wait()
+            honest = replace(SUBJECT, account_id="acc_b")
+            assert (await request_still(asked, honest, StillOptions())).picture
+        assert held.most <= 4 * ACCOUNT_PREPARATIONS_MAX
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
