@@ -19,16 +19,25 @@ class HeldAnswers:
     """
 
     def __init__(self, page: Any, pattern: str, among: Callable[[Request], bool] = lambda _: True) -> None:
-        self._page, self._pattern, self._among = page, pattern, among
+        self._page, self._among = page, among
         self._held: list[tuple[Route, APIResponse | None]] = []
+        self._passes_on = False
         page.route(pattern, self._take)
 
     def _take(self, route: Route) -> None:
-        if self._among(route.request):
-            is_upload = "multipart" in route.request.headers.get("content-type", "")
-            self._held.append((route, None if is_upload else route.fetch(timeout=SHOWN_SECONDS * 1000)))
-        else:
+        if self._passes_on or not self._among(route.request):
             route.fallback()
+            return
+        is_upload = "multipart" in route.request.headers.get("content-type", "")
+        answer = None if is_upload else route.fetch(timeout=SHOWN_SECONDS * 1000)
+        if self._passes_on:  # since the answer was asked for
+            self._deliver(route, answer)
+        else:
+            self._held.append((route, answer))
+
+    def _deliver(self, route: Route, answer: APIResponse | None) -> None:
+        with contextlib.suppress(Error):  # the page has cancelled the request
+            route.fulfill(response=answer) if answer else route.continue_()
 
     def wait(self, count: int = 1) -> None:
         """Wait until this number of answers is held."""
@@ -38,15 +47,17 @@ class HeldAnswers:
             self._page.wait_for_timeout(50)
 
     def pass_on(self) -> None:
-        """Hold no more answers. Those already held stay held."""
-        self._page.unroute(self._pattern, self._take)
+        """Hold no more answers. Those already held stay held.
+
+        The route stays too: without any, Chromium sends the held requests again, and their answers can be lost.
+        """
+        self._passes_on = True
 
     def arrive(self, *, newest_first: bool = False) -> None:
         """Deliver the held answers, by default oldest first, and wait until the page shows them."""
-        for route, answer in reversed(self._held) if newest_first else self._held:
-            with contextlib.suppress(Error):  # the page has cancelled the request
-                route.fulfill(response=answer) if answer else route.continue_()
+        while self._held:
+            self._deliver(*self._held.pop(-1 if newest_first else 0))
+            with contextlib.suppress(Error):
                 self._page.wait_for_timeout(1000 if newest_first else 0)  # makes them arrive in this order
-        self._held.clear()
         with contextlib.suppress(Error):  # the answer can load another page
             self._page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 300))")
