@@ -195,7 +195,11 @@ def test_a_wait_outlasts_a_farm_that_is_updated() -> None:
 @pytest.mark.parametrize("operation", ["import_template", "publish_template", "create_key"])
 def test_a_request_that_is_not_idempotent_is_repeated_only_if_nothing_was_done(operation: str, tmp_path: Path) -> None:
     (tmp_path / "a.motion").write_bytes(b"{}")
-    arguments = {"import_template": [tmp_path / "a.motion"], "publish_template": [{}], "create_key": ["n8n"]}
+    arguments: dict[str, list[Any]] = {
+        "import_template": [tmp_path / "a.motion"],
+        "publish_template": [{}],
+        "create_key": ["n8n"],
+    }
     for faults, error, count in (([0], NoAnswer, 1), ([503], ApiError, 1), ([429, 429, 0], NoAnswer, 3)):
         transport = Flaky(*faults)
         with FarmClient("http://farm.example", "key", transport=transport) as farm, pytest.raises(error):
