@@ -19,7 +19,7 @@ from pathlib import Path
 ZIG = "ziglang==0.17.1"
 """C compiler as a wheel. It is a build requirement if the machine has no compiler."""
 COMPILERS = ("cc", "gcc", "clang")
-SOURCES = ("kernels.c", "composite.c", "windows.c", "line_blurs.c", "convolution.c", "extents.c", "level.c")
+SOURCES = ("kernels.c", "composite.c", "windows.c", "line_blurs.c", "convolution.c", "extents.c", "places.c", "level.c")
 FLAGS = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-DNDEBUG", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-ffinite-math-only", "-fno-signed-zeros",

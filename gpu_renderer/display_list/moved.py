@@ -14,11 +14,12 @@ from gpu_renderer.display_list.layer_contents import LayerContents
 from gpu_renderer.display_list.layer_records import PaintKey
 from gpu_renderer.display_list.operations import DrawMoved, DrawQuad, Layer
 from gpu_renderer.display_list.paint import Paint
-from gpu_renderer.display_list.quad_rows import QuadRows
 from gpu_renderer.geometry import matrix
-from gpu_renderer.geometry.region import Rects, Region, around
+from gpu_renderer.geometry.region import around
+from gpu_renderer.kernels.loading import kernels
+from gpu_renderer.kernels.places import PlaceKernels
 
-RUN_MIN = 16
+RUN_MIN = 12
 """Number of layers from which one operation for all of them is faster."""
 
 
@@ -32,36 +33,33 @@ class MovedLowering:
     def operations(self, layers: Sequence[MovedLayer]) -> Sequence[DrawMoved | DrawQuad]:
         """Return the operations of the layers that touch the frame."""
         moving = len(layers) - sum([layer.is_new for layer in layers])
-        found = self._run(layers) if moving >= RUN_MIN and not self.scene.is_aces_cg else None
+        native = kernels() if moving >= RUN_MIN and not self.scene.is_aces_cg else None
+        found = None if native is None else self._run(native.places, layers)
         return self._single(layers) if found is None else found
 
-    def _run(self, layers: Sequence[MovedLayer]) -> Sequence[DrawMoved] | None:
+    def _run(self, native: PlaceKernels, layers: Sequence[MovedLayer]) -> Sequence[DrawMoved] | None:
         """Return one operation for all layers, none if all are outside the frame, or None if they need operations of their own."""
         transforms = [layer.transform for layer in layers]
         numbers = quad_rows.numbers_of(transforms)
-        axes = quad_rows.placed(numbers, transforms, layers[0].view)
-        scales = self.scene.view_scale * np.maximum(1.0, np.abs(numbers[3:5]).max(axis=0))
-        wanted = zip(layers, scales.tolist(), quad_rows.is_turned(axes).tolist(), strict=True)
+        maps = quad_rows.placed(native, numbers, transforms, layers[0].view)
+        scales = self.scene.view_scale * np.maximum(1.0, np.abs(numbers[:, 3:5]).max(axis=1))
+        wanted = zip(layers, scales.tolist(), quad_rows.is_turned(maps).tolist(), strict=True)
         paints = [self._paint(layer, scale, is_turned) for layer, scale, is_turned in wanted]
         painted = [at for at, paint in enumerate(paints) if paint is not None]
         shown = [paint for paint in paints if paint is not None]
         if not shown:
             return ()
-        if len(shown) < len(paints):
-            axes = quad_rows.Axes(*(axis[:, painted] for axis in axes))
-        found = quad_rows.quads(axes, shown, self.scene.frame)
+        found = quad_rows.quads(native, maps if len(shown) == len(paints) else maps[painted], shown, self.scene)
         if found is None:
             return None
-        rows, visible = found
-        chosen = [painted[at] for at in visible.tolist()]
-        if not chosen:
+        rows, regions, visible = found
+        if not visible:
             return ()
-        drawn = tuple([layers[at] for at in chosen])
+        chosen = [painted[at] for at in visible]
+        drawn, paints_drawn = tuple([layers[at] for at in chosen]), tuple([shown[at] for at in visible])
         opacities = np.array([[layer.opacity for layer in drawn]])
-        places, regions = np.concatenate((numbers[:, chosen], opacities)), _grown(rows, self.scene.clip)
-        paints_drawn = tuple([shown[at] for at in visible.tolist()])
-        single = partial(self._single, drawn)
-        return (DrawMoved(drawn, paints_drawn, places, rows, regions, around(regions), single),)
+        places = np.concatenate((numbers[chosen].T, opacities))
+        return (DrawMoved(drawn, paints_drawn, places, rows, regions, around(regions), partial(self._single, drawn)),)
 
     def _single(self, layers: Sequence[MovedLayer]) -> Sequence[DrawQuad]:
         return [operation for layer in layers if (operation := self._alone(layer)) is not None]
@@ -82,10 +80,3 @@ class MovedLowering:
         scale = self.scene.view_scale * max(1.0, abs(transform.scale_x), abs(transform.scale_y))
         placed = matrix.placed(transform, moved.view)
         return Draw(moved.layer, placed, moved.opacity, scale, is_exact=moved.is_exact)
-
-
-def _grown(rows: QuadRows, clip: Region) -> Rects:
-    """Return the pixels that each quad touches, and the transparent rim around them, within the clip."""
-    first, last = (np.array(corner)[:, None] for corner in (clip[:2], (clip.right, clip.bottom)))
-    low, high = np.maximum(rows.touched[:2] - 1, first), np.minimum(rows.touched[2:] + 1, last)
-    return tuple(map(Region._make, np.concatenate((low, np.maximum(high - low, 0))).T.tolist()))

@@ -14,11 +14,12 @@ from gpu_renderer.content.media.video_frame import DecodedFrame
 from gpu_renderer.content.raster import UnitRect
 from gpu_renderer.display_list.graph import Adjustment, Draw, MovedLayer, Scene
 from gpu_renderer.display_list.paint import Paint, PlacedQuad
-from gpu_renderer.display_list.quad_rows import Numbers, QuadRows
+from gpu_renderer.display_list.quad_rows import QuadRows
 from gpu_renderer.geometry import color, damage, matrix
 from gpu_renderer.geometry.color import Rgba
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Rects, Region
+from gpu_renderer.kernels.places import Numbers
 from motion.records import record
 from motion.snapshot import LinearGradient, RadialGradient
 

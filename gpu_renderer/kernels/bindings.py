@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gpu_renderer.geometry.region import Rects, Region, pixels
 from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
 from gpu_renderer.kernels.draw_ops import DrawOps, Extents, Texels
+from gpu_renderer.kernels.places import PlaceKernels
 from gpu_renderer.kernels.windows import WindowKernels
 
 HALF_PATTERNS = 1 << 16
@@ -117,7 +118,7 @@ class Kernels:
         self._composite.restype = c_int
         self._find_extents, self._find_extents.restype = library.find_extents, None
         self._find_extents.argtypes = (c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p)
-        self.windows = WindowKernels(library)
+        self.windows, self.places = WindowKernels(library), PlaceKernels(library)
 
     def extents(self, texels: Texels, part: Region) -> Extents:
         """Return the visible and the flat texels of a part of half-float patterns or floats, shape (rows, columns, 4)."""

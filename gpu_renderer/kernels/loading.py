@@ -1,7 +1,7 @@
 """Load the native kernels from the compiled libraries of the package `render_kernels` (`native/`).
 
-Without them OpenGL composites, shaders draw the windows of effects, and libswscale converts video: slower, with pixels that
-agree within the golden tolerance. Tests compare every library with the formulas (`tests/gpu_renderer/backends/cpu`).
+Without them OpenGL composites, shaders draw the windows of effects, libswscale converts video, and each layer that moved is placed
+alone: slower, with pixels that agree within the golden tolerance. Tests compare every library with the formulas (`tests/gpu_renderer/backends/cpu`).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.geometry.samples import Samples, weights
-from gpu_renderer.kernels import bindings, windows
+from gpu_renderer.kernels import bindings, places, windows
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop, FilterTaps, Kernels
 from gpu_renderer.kernels.draw_ops import (
     ADJUST,
@@ -320,14 +320,27 @@ def _convolution(chance: Chance) -> windows.Taps:
     return chance.guards.held(held[0]), chance.guards.held(held[1])
 
 
+def _places(kernels: Kernels, chance: Chance) -> None:
+    """Place layers on the frame."""
+    count, native = chance.side(most=130), kernels.places
+    numbers = np.array([chance.number(50) for _ in range(9 * count)]).reshape(count, 9)
+    maps = native.maps(
+        chance.guards.held(numbers), (1.0, 0.0, chance.number(), 0.0, 1.0, chance.number(), 0.0, 0.0, 1.0)
+    )
+    sizes, boxes = chance.rng.uniform(0, 100, (count, 2)), chance.rng.uniform(0, 0.5, (count, 4))
+    regions = chance.region(64, 64), chance.part(64, 64)
+    for shown in (maps, chance.guards.held(chance.rng.normal(0, 20, (count, 6)))):
+        native.quads(shown, chance.guards.held(sizes), chance.guards.held(boxes), *regions)
+
+
 def main(library: Path, seed: int, count: int) -> None:
     """Call each kernel of a library `count` times, and name each call before it, so that a crash can be repeated."""
     guards, kernels = Guards(), loaded(library)
-    vars(bindings)["np"] = vars(windows)["np"] = guards  # also guards scratch memory and results
+    vars(bindings)["np"] = vars(places)["np"] = vars(windows)["np"] = guards  # also guards scratch memory and results
     for number in range(count):
         guards.is_behind = number % 2 == 0
         chance = Chance(seed + number, guards)
-        for calls in (_composites, _converts, _filters):
+        for calls in (_composites, _converts, _filters, _places):
             sys.stdout.write(f"{seed + number} {calls.__name__}\n")
             sys.stdout.flush()
             calls(kernels, chance)

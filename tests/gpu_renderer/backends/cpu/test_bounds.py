@@ -18,4 +18,4 @@ def test_kernels_stay_within_their_arrays(library: Path) -> None:
     command = [sys.executable, "-m", "tests.gpu_renderer.backends.cpu.guarded", str(library), "0", str(ROUNDS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"after {done.stdout.splitlines()[-1:]}: {done.stderr}"
-    assert len(done.stdout.splitlines()) == 3 * ROUNDS
+    assert len(done.stdout.splitlines()) == 4 * ROUNDS
