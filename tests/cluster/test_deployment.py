@@ -354,6 +354,22 @@ def test_systemd_accepts_the_units(units: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("name", sorted(path.name for path in CLUSTER.glob("systemd/*.service")))
+def test_a_unit_and_its_drop_in_have_an_ordinary_user_and_a_read_only_system(units: Path, name: str) -> None:
+    parsed = configparser.RawConfigParser(strict=False)
+    parsed.optionxform = str  # type: ignore[assignment,method-assign]
+    folder = units / f"{name}.d" if name == "render-farm.service" else units / "render-farm-.service.d"
+    parsed.read([units / name, *folder.iterdir()])
+    service = parsed["Service"]
+    assert service["User"] not in ("", "root")
+    assert (service["NoNewPrivileges"], service["CapabilityBoundingSet"], service["ProtectSystem"]) == (
+        "yes",
+        "",
+        "strict",
+    )
+    assert service["WorkingDirectory"].startswith(service["ReadWritePaths"])
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze (Debian package `systemd`)")
 @pytest.mark.parametrize("name", sorted(path.name for path in CLUSTER.glob("systemd/*.service")))
 def test_every_unit_has_an_ordinary_user_and_a_read_only_system(units: Path, name: str) -> None:
