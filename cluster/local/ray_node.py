@@ -64,7 +64,8 @@ _LOG_PREFIX: Final = re.compile(
 
 
 class PatientNode(Node):  # type: ignore[misc]  # Ray has no types
-    """A node whose agents' ports are chosen before it starts, unless the parameters have them, and that has the farm's own time to register, like its workers."""
+    """A node whose agents' ports are chosen before it starts, unless the parameters have them. It and its workers have the farm's own
+    time to register."""
 
     def __init__(self, parameters: RayParams, *words: object, **options: object) -> None:
         parameters.env_vars = REGISTER_LIMITS | (parameters.env_vars or {})

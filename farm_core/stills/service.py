@@ -52,8 +52,8 @@ class Still:
 async def request_still(dependencies: StillDependencies, subject: StillSubject, options: StillOptions) -> Still:
     """Return a picture of the subject.
 
-    Raises InvalidInputs for invalid options, RateLimited above the account's rate or if too many newer ones wait, BadRequest if the document or its
-    media cannot be drawn, Unavailable if no worker answered in time. It costs no render minutes.
+    Raises InvalidInputs for invalid options, RateLimited above the account's rate or if too many newer ones wait, BadRequest if
+    the document or its media cannot be drawn, Unavailable if no worker answered in time. It costs no render minutes.
     """
     frames = frames_of(options, subject.width, subject.height, subject.fps, subject.frame_count)
     media_type, key = MEDIA_TYPES[options.format], _key(subject, frames, options.format)
