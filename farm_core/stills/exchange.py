@@ -1,4 +1,4 @@
-"""Exchange of stills through Redis: one list of requests, and one list per request for its answer.
+"""Exchange of stills through Redis: one list of requests, and one list per asking process for its answers.
 
 Redis can lose any of them: the caller waits a few seconds, and can ask again.
 """
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, cast
 
 import orjson
-from redis.asyncio import Redis
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from farm_core.ids import new_id
@@ -28,8 +28,10 @@ _CONNECT_SECONDS: Final = 5
 ANSWER_SECONDS: Final = 5
 """Time limit for an answer of Redis to a command that waits for nothing. A paused server accepts connections and does not answer."""
 _POLL_SECONDS: Final = 1
+CONNECTIONS_MAX: Final = 64
+"""Connections of a process. A command waits for a free one; requests that wait for their answer share one."""
 ACCOUNT_ASKING_MAX: Final = 32
-"""Requests of an account that wait in one process, each on a connection of its own."""
+"""Requests of an account that wait in one process."""
 TOO_MANY: Final = "Too many stills of this account wait."
 _QUEUE: Final = "stills:requests"
 _QUEUE_MAX: Final = 500
@@ -42,13 +44,14 @@ the last one."""
 @dataclass(frozen=True, slots=True)
 class QueuedStill:
     """A request for a still in Redis. `deadline` is on this process's monotonic clock; Redis' clock converts it
-    between hosts."""
+    between hosts. `inbox` is the list for the answer."""
 
     id: str
     deadline: float
     subject: StillSubject
     frames: Frames
     format: StillFormat
+    inbox: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +71,30 @@ class ExchangeAway(Exception):
 
 
 class StillExchange:
-    """Both sides of the exchange. Each side waits in Redis, so connections have no read timeout shorter than
-    `WAIT_SECONDS`."""
+    """Both sides of the exchange. Each side waits in Redis for `_POLL_SECONDS` at a time, on one connection."""
 
     def __init__(self, redis_url: str) -> None:
-        timeout = WAIT_SECONDS + 5
-        self._redis = Redis.from_url(
-            redis_url, socket_timeout=timeout, socket_connect_timeout=_CONNECT_SECONDS, max_connections=1024
-        )
+        connections = BlockingConnectionPool.from_url(
+            redis_url, max_connections=CONNECTIONS_MAX, timeout=ANSWER_SECONDS, socket_timeout=_POLL_SECONDS + ANSWER_SECONDS,
+            socket_connect_timeout=_CONNECT_SECONDS,
+        )  # fmt: skip
+        self._redis = Redis.from_pool(connections)
+        self._inbox = f"stills:answers:{new_id('inbox')}"
         self._asking: dict[str, dict[str, QueuedStill]] = {}
         """Requests that wait for an answer, by account and id, the oldest first."""
+        self._waiters: dict[str, asyncio.Future[StillAnswer]] = {}
+        """Where the answer of each request is awaited, by id."""
+        self._receiving: asyncio.Task[None] | None = None
 
     async def ask(self, request: QueuedStill) -> StillAnswer | None:
         """Send the request and wait for its answer. Return None if there is none in time. Raises ExchangeAway.
 
-        Only the newest ACCOUNT_ASKING_MAX requests of an account wait: the oldest one gets an answer with `is_limit`. Each holds a
-        connection. A request that is not awaited any longer is not drawn.
+        Only the newest ACCOUNT_ASKING_MAX requests of an account wait: the oldest one gets an answer with `is_limit`. A request that is
+        not awaited any longer is not drawn.
         """
         asking = self._asking.setdefault(request.subject.account_id, {})
         asking[request.id] = request
+        self._waiters[request.id] = asyncio.get_running_loop().create_future()
         try:
             if len(asking) > ACCOUNT_ASKING_MAX:
                 await self._refuse(asking.pop(next(iter(asking))))
@@ -95,29 +103,48 @@ class StillExchange:
             await self._leave(request)
             raise
         finally:
+            del self._waiters[request.id]
             asking.pop(request.id, None)
             if not asking and self._asking.get(request.subject.account_id) is asking:
                 del self._asking[request.subject.account_id]
 
     async def _ask(self, request: QueuedStill) -> StillAnswer | None:
-        place = _answer_key(request.id)
         async with _quick():
             deadline = await self._time() + request.deadline - time.monotonic()
-            stored = orjson.dumps(asdict(request) | {"deadline": deadline}).decode()
+            stored = orjson.dumps(asdict(request) | {"deadline": deadline, "inbox": self._inbox}).decode()
             if await self._redis.rpush(_QUEUE, stored) > _QUEUE_MAX:
                 await self._redis.lrem(_QUEUE, -1, stored)
                 return None
+        if self._receiving is None or self._receiving.done():
+            self._receiving = asyncio.create_task(self._receive())
+        waiter = self._waiters[request.id]
+        async with others_first():
+            await asyncio.wait({waiter}, timeout=WAIT_SECONDS)
+        if waiter.cancelled():
+            raise ExchangeAway
+        return waiter.result() if waiter.done() else None
+
+    async def _receive(self) -> None:
+        """Hand out answers until nobody waits. Without Redis, cancel all waiters."""
         try:
-            async with others_first():
-                found = await self._redis.blpop([place], timeout=WAIT_SECONDS)
-        except (RedisError, OSError) as error:
-            raise ExchangeAway from error
-        return None if found is None else _answer(cast(bytes, found[1]))
+            while self._waiters:
+                found = await self._redis.blpop([self._inbox], timeout=_POLL_SECONDS)
+                if found is not None:
+                    still_id, _, answer = cast(bytes, found[1]).partition(b"\n")
+                    self._settle(still_id.decode(), _answer(answer))
+        except (RedisError, OSError):
+            for waiter in self._waiters.values():
+                waiter.cancel()
+
+    def _settle(self, still_id: str, answer: StillAnswer) -> None:
+        waiter = self._waiters.get(still_id)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(answer)
 
     async def _refuse(self, request: QueuedStill) -> None:
         """Answer a request of this process for which a newer one takes the place."""
+        self._settle(request.id, StillAnswer(failure=TOO_MANY, is_limit=True))
         await self._leave(request)
-        await self.answer(request, StillAnswer(failure=TOO_MANY, is_limit=True))
 
     async def _leave(self, request: QueuedStill) -> None:
         """Tell the schedulers that nobody waits for the picture, if Redis is there."""
@@ -158,10 +185,9 @@ class StillExchange:
 
     async def answer(self, request: QueuedStill, answer: StillAnswer) -> None:
         """Send the answer to the waiting caller. Raises ExchangeAway."""
-        place = _answer_key(request.id)
         async with _quick(), self._redis.pipeline(transaction=True) as pipeline:
-            pipeline.rpush(place, _stored(answer))
-            pipeline.expire(place, WAIT_SECONDS)
+            pipeline.rpush(request.inbox, request.id.encode() + b"\n" + _stored(answer))
+            pipeline.expire(request.inbox, WAIT_SECONDS)
             await pipeline.execute()
 
     async def strike(self, account_id: str) -> None:
@@ -198,6 +224,8 @@ class StillExchange:
 
     async def close(self) -> None:
         """Close the connections."""
+        if self._receiving is not None:
+            self._receiving.cancel()
         await self._redis.aclose()
 
 
@@ -214,10 +242,6 @@ async def _quick() -> AsyncIterator[None]:
 def queued_still(subject: StillSubject, frames: Frames, format: StillFormat) -> QueuedStill:
     """Return a new request that expires after WAIT_SECONDS."""
     return QueuedStill(new_id("still"), time.monotonic() + WAIT_SECONDS, subject, frames, format)
-
-
-def _answer_key(still_id: str) -> str:
-    return f"stills:answer:{still_id}"
 
 
 def _left_key(still_id: str) -> str:

@@ -172,6 +172,29 @@ def test_the_oldest_of_too_many_requests_of_an_account_is_refused(
     assert [one.result(HANG_SECONDS).status_code for one in (*newer, beside)] == [200] * 3
 
 
+def test_stills_that_wait_leave_connections_to_redis_for_other_accounts(
+    patience: None, own_world: World, worker: DummyWork
+) -> None:
+    bob = own_world.account("bob")
+    poster = f"/templates/{bob.template()}/still"
+    assert bob.get(poster).status_code == 200
+    waiting = [own_world.account(f"waits{number}") for number in range(3)]
+    paths = [f"/templates/{one.template()}/still" for one in waiting]
+    with ThreadPoolExecutor(33) as pool, held(worker), redis_commands(own_world) as commands:
+        asked = [
+            pool.submit(one.get, f"{path}?frame={frame}")
+            for one, path in zip(waiting, paths, strict=True)
+            for frame in range(11)
+        ]
+        for _ in asked:
+            wait_for(commands, "RPUSH stills:requests")
+        with Redis.from_url(str(own_world.settings.redis_url)) as client:
+            receiving = [one for one in client.client_list() if one["cmd"] == "blpop"]
+        assert len(receiving) <= 2, "the API and the scheduler"
+        assert bob.get(poster).status_code == 200
+    assert {one.result(HANG_SECONDS).status_code for one in asked} == {200}
+
+
 def test_a_still_whose_caller_has_closed_the_connection_is_not_drawn(
     patience: None, own_world: World, worker: DummyWork
 ) -> None:
@@ -179,7 +202,7 @@ def test_a_still_whose_caller_has_closed_the_connection_is_not_drawn(
     path = f"/templates/{ada.template()}/still"
     with ThreadPoolExecutor() as pool, held(worker) as began, redis_commands(own_world) as commands:
         first = pool.submit(ada.get, f"{path}?frame=1")
-        wait_for(commands, "BLPOP stills:answer:")
+        wait_for(commands, "RPUSH stills:requests")
         assert began.wait(HANG_SECONDS)
         address = urlsplit(own_world.origin)
         with socket.create_connection((str(address.hostname), int(address.port or 0))) as leaving:
@@ -189,10 +212,10 @@ def test_a_still_whose_caller_has_closed_the_connection_is_not_drawn(
                 *(f"{k}: {v}" for k, v in ada.headers.items()),
             ]
             leaving.sendall("\r\n".join([*lines, "", ""]).encode())
-            wait_for(commands, "BLPOP stills:answer:")
+            wait_for(commands, "RPUSH stills:requests")
         wait_for(commands, "SET stills:left:")
         last = pool.submit(ada.get, f"{path}?frame=3")
-        wait_for(commands, "BLPOP stills:answer:")
+        wait_for(commands, "RPUSH stills:requests")
     assert [one.result(HANG_SECONDS).status_code for one in (first, last)] == [200] * 2
     assert [frame for _, frame in worker.stills] == [1, 3]
 
