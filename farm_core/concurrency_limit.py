@@ -13,12 +13,13 @@ _RETRY_SECONDS: Final = 1
 
 
 class ConcurrencyLimit:
-    """A semaphore of `count` slots for each account. Waiting requests get slots in the order of their arrival."""
+    """A semaphore of `count` slots for each account. Waiting requests get slots in the order of their arrival, at once or after at
+    most `wait_seconds`."""
 
     def __init__(
         self,
         count: int,
-        wait_seconds: float,
+        wait_seconds: float | None,
         rule: str = "Too many requests of this account at once.",
         *,
         requests_max: int | None = None,

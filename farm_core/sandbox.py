@@ -20,12 +20,13 @@ import tempfile
 import threading
 import time
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, TypeVar, TypeVarTuple, cast
 
+from farm_core.concurrency_limit import ConcurrencyLimit
 from farm_core.errors import BadRequest
 from farm_core.settings import environment_of_children
 from farm_core.telemetry import logs
@@ -88,8 +89,7 @@ class Sandbox:
         weakref.finalize(self, _end, self._all)
         self._lock = threading.Lock()
         self._closed = False
-        self._gates: dict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(CALLS_PER_OWNER))
-        self._waiting: dict[str, int] = defaultdict(int)
+        self._calls = ConcurrencyLimit(CALLS_PER_OWNER, None)
 
     def warm(self) -> None:
         """Start a worker in the background."""
@@ -102,17 +102,17 @@ class Sandbox:
         DocumentError.
 
         Raises Refused with the function's reason, Exhausted after an exceeded limit or a crash, and OSError if a disk
-        is full.
+        is full. A cancelled call counts until its worker has finished.
         """
-        self._waiting[owner] += 1
-        try:
-            async with others_first(), self._gates[owner]:
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._threads, self.call_now, function, *arguments)
-        finally:
-            self._waiting[owner] -= 1
-            if not self._waiting[owner]:
-                del self._waiting[owner], self._gates[owner]
+        async with others_first():
+            await self._calls.acquire(owner)
+            calling = self._threads.submit(partial(self.call_now, function, *arguments))
+            calling.add_done_callback(partial(self._end_call, asyncio.get_running_loop(), owner))
+            return await asyncio.wrap_future(calling)
+
+    def _end_call(self, loop: asyncio.AbstractEventLoop, owner: str, _: Future[Any]) -> None:
+        with suppress(RuntimeError):  # the loop is closed: the process ends
+            loop.call_soon_threadsafe(self._calls.release, owner)
 
     def call_now(self, function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
         """Do the same as `call`, and block this thread."""

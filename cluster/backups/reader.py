@@ -26,7 +26,7 @@ from farm_core.user_error import UserError
 
 
 class RestoreFailed(UserError):
-    """The backup could not be restored. The data folder is unchanged."""
+    """The backup could not be restored. The data folder is unchanged, or the message names its new path."""
 
 
 def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout.Manifest, Path | None]:
@@ -48,7 +48,7 @@ def restore(source: Path, data_folder: Path, progress: Progress) -> tuple[layout
         try:
             folder.rename(data_folder)
         except OSError as error:  # for example, another farm has started on the folder
-            raise RestoreFailed(f"{data_folder} cannot be made: {error}") from error
+            raise RestoreFailed(f"{data_folder} cannot be made: {error}{_moved_back(former, data_folder)}") from error
     return manifest, former
 
 
@@ -103,6 +103,17 @@ def check_schema(manifest: layout.Manifest) -> None:
 def _move_away(data_folder: Path) -> Path:
     former = data_folder.with_name(f"{data_folder.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}")
     return data_folder.rename(former)
+
+
+def _moved_back(former: Path | None, data_folder: Path) -> str:
+    """Move the former data folder back. Return the end of a message that says where the folder is if its place is taken."""
+    if former is None:
+        return ""
+    try:
+        former.rename(data_folder)
+    except OSError:
+        return f". The former data folder is {former}"
+    return ""
 
 
 def _restore_database(folder: Path, source: Path, manifest: layout.Manifest) -> None:

@@ -260,6 +260,31 @@ def test_an_existing_data_folder_is_moved_aside_only_when_asked(backup: Path, ra
     assert accounts(ran, folder) == ["studio"]
 
 
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_restore_that_cannot_make_the_data_folder_moves_the_former_one_back_or_names_it(
+    is_taken: bool, backup: Path, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    (folder / "jwt-secret").write_text("former")
+    rename = Path.rename
+
+    def fail_at_the_end(source: Path, target: Path) -> Path:
+        if source.parent.name.startswith(f".{folder.name}-"):
+            if is_taken:
+                (folder / "storage").mkdir(parents=True)
+            raise OSError("no such device")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", fail_at_the_end)
+    status, _, error = ran("restore", str(backup), "--data", str(folder), "--replace")
+    assert (status, "no such device" in error) == (1, True)
+    former = [path for path in tmp_path.iterdir() if (path / "jwt-secret").exists()]
+    assert [(path / "jwt-secret").read_text() for path in former] == ["former"]
+    assert (former == [folder]) is not is_taken
+    assert (str(former[0]) in error) is is_taken or former == [folder]
+
+
 def test_a_backup_that_was_cut_off_changes_nothing(backup: Path, tmp_path: Path, ran: Ran) -> None:
     cut = tmp_path / "cut.tar"
     cut.write_bytes(backup.read_bytes()[:20_000])

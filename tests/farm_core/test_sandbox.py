@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import gc
 import os
@@ -20,7 +21,7 @@ from structlog.testing import capture_logs
 
 from farm_core import landlock
 from farm_core import sandbox as sandbox_module
-from farm_core.sandbox import CALLS_MAX, RESIDENT_BYTES, Exhausted, Sandbox
+from farm_core.sandbox import CALLS_MAX, CALLS_PER_OWNER, RESIDENT_BYTES, Exhausted, Sandbox
 from farm_core.settings import ROOT
 
 
@@ -100,6 +101,38 @@ def test_a_call_that_takes_too_long_ends_and_is_not_made_again(monkeypatch: pyte
     finally:
         sandbox.close()
     assert [line["event"] for line in lines] == ["a sandbox worker was killed"]
+
+
+def until_released(began: str, release: str) -> None:
+    """For the sandbox: say that the call has begun, and wait."""
+    Path(began).touch()
+    while not Path(release).exists():
+        time.sleep(0.01)
+
+
+def wait_for(marks: list[Path]) -> None:
+    while not all(mark.exists() for mark in marks):
+        time.sleep(0.01)
+
+
+async def test_a_cancelled_call_counts_for_its_account_until_its_worker_has_finished(tmp_path: Path) -> None:
+    sandbox, release = Sandbox(is_confined=False), tmp_path / "release"
+    try:
+        marks = [tmp_path / str(number) for number in range(CALLS_PER_OWNER)]
+        calls = [asyncio.create_task(sandbox.call("a", until_released, str(mark), str(release))) for mark in marks]
+        await asyncio.to_thread(wait_for, marks)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        further = asyncio.create_task(sandbox.call("a", os.getpid))
+        for _ in range(2):  # the second one after `further`, if that has begun
+            await sandbox.call("b", os.getpid)
+        assert not further.done()
+        release.touch()
+        assert await further
+    finally:
+        release.touch()
+        sandbox.close()
 
 
 def test_workers_end_with_their_sandbox() -> None:
