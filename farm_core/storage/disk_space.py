@@ -14,6 +14,9 @@ from farm_core.storage.port import StorageUnavailable
 ROOM_BYTES: Final = 32_000_000
 """A disk with less free space counts as full: Postgres may share it, and needs 16 MB for its next log file."""
 
+ROOM_FILES: Final = 100
+"""A disk with room for fewer further files (inodes) counts as full. File systems that report no number of files have no such limit."""
+
 RESERVE_BYTES: Final = 1_000_000_000
 """Free space of a disk that large uploads, large temporary files and the segments of one account leave, or a tenth of a small disk.
 Others write there too: workers their segments, and Postgres may share it."""
@@ -57,8 +60,14 @@ def free_bytes(folder: Path) -> int:
 
 
 def check_room(folder: Path) -> None:
-    """Raise StorageUnavailable if the folder's disk is full, and OSError if the folder is missing."""
-    free = shutil.disk_usage(folder).free
+    """Raise StorageUnavailable if the folder's disk is full or read-only, and OSError if the folder is missing."""
+    disk, free = os.statvfs(folder), shutil.disk_usage(folder).free
+    if disk.f_flag & os.ST_RDONLY:
+        raise StorageUnavailable(f"the disk of {folder} is read-only")
+    if disk.f_files and disk.f_favail < ROOM_FILES:
+        raise StorageUnavailable(
+            f"the disk of {folder} has room for {disk.f_favail} more files, of at least {ROOM_FILES}"
+        )
     if free < ROOM_BYTES:
         raise StorageUnavailable(
             f"the disk of {folder} has {free / 1e6:.0f} MB free, of at least {ROOM_BYTES / 1e6:.0f} MB"

@@ -74,7 +74,7 @@ class LocalStorage:
             return (self._objects / checked(key)).is_file()
 
     def check(self) -> None:
-        """Raise StorageUnavailable if the folder is missing, or its disk is full."""
+        """Raise StorageUnavailable if the folder is missing, or its disk is full or read-only."""
         with _translated():
             check_room(self._objects)
 

@@ -25,8 +25,11 @@ FARM = (sys.executable, "-m", "farm_core")
 
 def _words(folder: Path, size: str, *words: str) -> list[str]:
     """Return a farm command that sees a file system of the given size in place of the folder."""
-    namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-    return [*namespace, "sh", "-c", MOUNTED, "sh", size, str(folder), *FARM, *words]
+    return [*_namespace(), "sh", "-c", MOUNTED, "sh", size, str(folder), *FARM, *words]
+
+
+def _namespace() -> list[str]:
+    return ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +37,17 @@ def _namespaces(tmp_path: Path) -> None:
     probe = subprocess.run(_words(tmp_path, "1m", "--version"), cwd=ROOT, capture_output=True, check=False)
     if probe.returncode:
         pytest.skip("file systems cannot be mounted here")
+
+
+@pytest.mark.parametrize(("change", "reason"), [("nr_inodes=50", "has room for"), ("ro", "is read-only")])
+def test_a_disk_that_takes_no_more_files_is_a_store_without_room(tmp_path: Path, change: str, reason: str) -> None:
+    checked = "import sys, pathlib; from farm_core.storage import local, links\n"
+    checked += "local.LocalStorage(pathlib.Path(sys.argv[1]), links.Links(b'')).check()"
+    script = 'mount -t tmpfs -o size=100m none "$1" && $2 && mount -o remount,"$3" "$1" && $2'
+    script = script.replace("$2", f'{sys.executable} -c "$2" "$1"')
+    words = [*_namespace(), "sh", "-c", script, "sh", str(tmp_path), checked, change]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert f"the disk of {tmp_path}/objects {reason}" in done.stderr
 
 
 @pytest.mark.thorough
