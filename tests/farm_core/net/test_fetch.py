@@ -12,10 +12,12 @@ from typing import BinaryIO
 
 import pytest
 
+from farm_core.net import fetch
 from farm_core.net.addresses import UrlRefused
 from farm_core.net.fetch import FetchFailed, Guard, guarded_get, guarded_post
 from farm_core.net.resolver import url_fault
 from tests.descriptors import descriptors_left
+from tests.patience import HANG_SECONDS
 
 Answer = Callable[[str], bytes]
 
@@ -206,6 +208,59 @@ async def test_a_server_that_says_nothing_is_given_up() -> None:
             with pytest.raises(FetchFailed, match="too long") as failure:
                 await call
             assert failure.value.is_retryable
+
+
+async def test_a_server_that_sends_interim_answers_without_end_is_given_up() -> None:
+    async def interim(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            await writer.drain()
+
+    async with listener(interim) as port:
+        url = f"http://a.example:{port}/"
+        for call in (guarded_get(url, 9, LOCAL), guarded_post(url, b"", {}, HANG_SECONDS, LOCAL)):
+            with pytest.raises(FetchFailed, match="too much before its answer"):
+                await call
+
+
+async def test_an_answer_may_follow_interim_ones() -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n" * 20
+    async with server(lambda _: interim + ok(b"whole" * 40_000)) as seen:
+        fetched = await guarded_get(f"http://a.example:{seen.port}/", 1_000_000, LOCAL)
+    assert fetched.path.read_bytes() == b"whole" * 40_000
+    fetched.path.unlink()
+
+
+def chunked(count: int) -> bytes:
+    """Return an answer of `count` chunks of one byte."""
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+    return head + b"1\r\nx\r\n" * count + b"0\r\n\r\n"
+
+
+async def test_a_file_in_many_small_pieces_leaves_turns_to_other_tasks() -> None:
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with server(lambda _: chunked(50_000)) as seen:
+        beside = asyncio.create_task(take_turns())
+        fetched = await guarded_get(f"http://a.example:{seen.port}/", 1_000_000, LOCAL)
+        beside.cancel()
+    fetched.path.unlink()
+    assert fetched.bytes == 50_000
+    assert turns > 50_000 // 64
+
+
+async def test_a_file_in_too_many_pieces_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "PIECES_MAX", 1000)
+    async with server(lambda _: chunked(1001)) as seen:
+        with pytest.raises(FetchFailed, match="too many pieces") as failure:
+            await guarded_get(f"http://a.example:{seen.port}/", 1_000_000, LOCAL)
+    assert not failure.value.is_retryable
 
 
 async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
