@@ -170,7 +170,7 @@ def _number(label: str) -> int:
     try:
         if label.startswith("0x"):
             return int(label[2:] or "0", 16)
-        return int(label, 8 if label.startswith("0") and len(label) > 1 else 10)
+        return int(label, 8 if label.startswith("0") else 10)
     except ValueError:
         raise UrlRefused("The host is not a valid address.") from None
 

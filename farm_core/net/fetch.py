@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import string
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -34,6 +35,8 @@ PIECES_MAX: Final = 250_000
 _PIECES_A_TURN: Final = 64
 """Pieces after which other tasks get their turn: many small ones arrive at once."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_VISIBLE = string.punctuation
+"""Characters of a redirect's address, besides letters and digits, that it keeps."""
 
 
 class FetchFailed(Exception):
@@ -144,7 +147,7 @@ async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
     async with _exchange("GET", url, {"Accept": "*/*", "Accept-Encoding": "identity"}, None, guard) as response:
         headers = {name.lower(): value for name, value in response.headers}
         if response.status in _REDIRECTS and b"location" in headers:
-            return _redirected(url, headers[b"location"].decode("latin-1"))
+            return _redirected(url, headers[b"location"])
         if response.status != 200:
             raise FetchFailed(f"The server answered {response.status}.", is_retryable=response.status >= 500)
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
@@ -154,9 +157,10 @@ async def _get_once(url: str, limit_bytes: int, guard: Guard) -> Fetched | str:
         return await _store(response, limit_bytes)
 
 
-def _redirected(url: str, location: str) -> str:
+def _redirected(url: str, location: bytes) -> str:
+    """Return the URL of a redirect. As in browsers, its bytes can be spaces and UTF-8."""
     try:
-        return urljoin(url, location)
+        return urljoin(url, quote(location, safe=_VISIBLE))
     except ValueError:
         raise FetchFailed("The server redirects to an address that is not valid.", is_retryable=False) from None
 
@@ -213,8 +217,6 @@ async def _exchange(
     except httpcore.TimeoutException:
         raise FetchFailed("The server took too long to answer.", is_retryable=True) from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-        if isinstance(error, TimeoutError):
-            raise
         if fault := machine_fault(error):  # a certificate authority of the farm
             raise fault from None
         raise FetchFailed("The server could not be reached.", is_retryable=True) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from ipaddress import ip_address
 
 import pytest
 from hypothesis import given
@@ -64,6 +65,8 @@ PRIVATE_URLS = [
     "http://0300.0250.1.1/",
     "http://1.2.3.4.5/",
     "http://256.1.1.1/",
+    "http://1.2.3.256/",
+    "http://4294967296/",
     "http://0x/",
     "http://08.1.1.1/",
 ]
@@ -72,7 +75,7 @@ NOT_URLS = [
     "", "example.com", "//example.com", "ftp://example.com/", "file:///etc/passwd", "data:text/plain,x", "blob:http://x/y",
     "javascript:alert(1)", "http://", "http:///path", "http://exa mple.com/", "http://example.com\\@127.0.0.1/",
     "http://example.com:0/", "http://example.com:99999/", "http://example.com\n/", "http://ex\x00ample.com/",
-    "http://example..com/", "https://" + "a" * 3000 + ".com/", "http://[::1/", "http://%31%32%37.0.0.1/",
+    "http://example..com/", "https://" + "a" * 3000 + ".com/", "http://[::1/", "http://[v1.a.example]/", "http://%31%32%37.0.0.1/",
 ]  # fmt: skip
 
 PUBLIC_URLS = [
@@ -107,6 +110,18 @@ def test_public_urls_pass(url: str) -> None:
     assert checked_target(url, allow_private=False).host
 
 
+def test_a_url_may_have_2048_characters() -> None:
+    longest = "http://example.com/".ljust(2048, "a")
+    assert checked_target(longest, allow_private=False).host == "example.com"
+    with pytest.raises(UrlRefused, match="longer than 2048"):
+        checked_target(longest + "a", allow_private=True)
+
+
+@pytest.mark.parametrize(("url", "port"), [("http://example.com", 80), ("https://example.com", 443)])
+def test_a_url_without_a_port_has_that_of_its_scheme(url: str, port: int) -> None:
+    assert checked_target(url, allow_private=False).port == port
+
+
 def test_a_self_hosted_farm_may_allow_private_hosts() -> None:
     target = checked_target("http://localhost:9000/hook", allow_private=True)
     assert (target.host, target.port) == ("localhost", 9000)
@@ -135,11 +150,40 @@ def test_a_self_hosted_farm_may_allow_private_hosts() -> None:
         "2001::1",
         "3fff::1",
         "::127.0.0.1",
+        "64:ff9b:0:1::808:808",
         "garbage",
     ],
 )
 def test_addresses_off_the_public_internet(address: str) -> None:
     assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("0.0.0.0", "0.255.255.255"),
+        ("10.0.0.0", "10.255.255.255"),
+        ("100.64.0.0", "100.127.255.255"),
+        ("127.0.0.0", "127.255.255.255"),
+        ("169.254.0.0", "169.254.255.255"),
+        ("172.16.0.0", "172.31.255.255"),
+        ("192.0.0.0", "192.0.0.255"),
+        ("192.168.0.0", "192.168.255.255"),
+        ("198.18.0.0", "198.19.255.255"),
+        ("224.0.0.0", "255.255.255.255"),
+        ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+    ],
+)
+def test_networks_off_the_public_internet_end_where_iana_says(first: str, last: str) -> None:
+    """https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry"""
+    low, high = ip_address(first), ip_address(last)
+    assert not is_public(first) and not is_public(last)
+    assert first in ("0.0.0.0", "4000::") or is_public(str(low - 1))
+    assert last.startswith(("255.", "ffff:")) or is_public(str(high + 1))
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -85,12 +86,21 @@ LOCAL = Guard(allow_private=True, resolve=answering("127.0.0.1"))
 
 async def test_a_file_is_fetched_with_the_name_in_host_and_its_path_encoded() -> None:
     async with server(lambda _: ok(b"picture", "Content-Type: image/png")) as seen:
-        fetched = await guarded_get(f"http://media.example:{seen.port}/ä.png?q=ü", 100, LOCAL)
+        fetched = await guarded_get(f"http://media.example:{seen.port}/ä%20b.png?q=ü?&r=%2F", 100, LOCAL)
         assert fetched.path.read_bytes() == b"picture"
         assert fetched.bytes == 7
         fetched.path.unlink()
         assert f"Host: media.example:{seen.port}\r\n" in seen[0]
-        assert seen[0].startswith("GET /%C3%A4.png?q=%C3%BC HTTP/1.1")
+        assert seen[0].startswith("GET /%C3%A4%20b.png?q=%C3%BC?&r=%2F HTTP/1.1")
+        assert "Accept-Encoding: identity\r\n" in seen[0]
+
+
+@pytest.mark.parametrize(("written", "requested"), [("", "/"), ("?a=b", "/?a=b"), ("#part", "/")])
+async def test_a_url_may_lack_a_path(written: str, requested: str) -> None:
+    async with server(lambda _: ok(b"x", "Content-Encoding: Identity")) as seen:
+        fetched = await guarded_get(f"http://a.example:{seen.port}{written}", 9, LOCAL)
+        fetched.path.unlink()
+        assert seen[0].startswith(f"GET {requested} HTTP/1.1")
 
 
 @pytest.mark.parametrize("addresses", [("127.0.0.1",), ("8.8.8.8", "10.0.0.1"), ("::ffff:127.0.0.1",), ("fe80::1",)])
@@ -140,6 +150,17 @@ async def test_a_redirect_to_no_address_is_a_failure_that_lasts() -> None:
         assert not failure.value.is_retryable
 
 
+@pytest.mark.parametrize(
+    ("location", "requested"), [("/ä b.png?q=ü", "/%C3%A4%20b.png?q=%C3%BC"), ("/a%20b?q=%C3%BC", "/a%20b?q=%C3%BC")]
+)
+async def test_a_redirect_is_followed_as_browsers_do_if_it_is_not_encoded(location: str, requested: str) -> None:
+    answers = [moved(location), ok(b"there")]
+    async with server(lambda _: answers.pop(0)) as seen:
+        fetched = await guarded_get(f"http://a.example:{seen.port}/start", 100, LOCAL)
+        fetched.path.unlink()
+        assert seen[1].startswith(f"GET {requested} HTTP/1.1")
+
+
 async def test_redirects_are_followed_to_a_limit() -> None:
     for status in (301, 302, 303, 307, 308):
         answers = [moved("/end", status), ok(b"there")]
@@ -162,13 +183,39 @@ async def test_a_host_is_reached_at_its_next_address_if_the_first_refuses() -> N
         assert fetched.bytes == 100
 
 
+@contextlib.contextmanager
+def deaf(host: str, port: int) -> Iterator[None]:
+    """Take up all places of a listening socket, so that no connection to it is ever made."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(socket.create_server((host, port), backlog=0))
+        for _ in range(3):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex((host, port))
+        yield
+
+
+async def test_a_host_is_reached_at_its_next_address_if_the_first_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "CONNECT_SECONDS", 0.2)
+
+    async with server(lambda _: ok(b"x")) as seen:
+        with deaf("127.0.0.2", seen.port):
+            url, silent = f"http://a.example:{seen.port}/", Guard(True, answering("127.0.0.2"))
+            fetched = await guarded_get(url, 9, Guard(True, answering("127.0.0.2", "127.0.0.1")))
+            fetched.path.unlink()
+            for call in (guarded_get(url, 9, silent), guarded_post(url, b"", {}, 9, silent)):
+                with pytest.raises(FetchFailed, match="too long to answer") as failure:
+                    await call
+                assert failure.value.is_retryable
+
+
 async def test_a_body_over_the_limit_is_refused_whether_announced_or_endless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     endless = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 100_000
 
-    for answer in (ok(b"x" * 101), endless):
+    for answer in (ok(b"x" * 101).rstrip(b"x"), endless):
         async with server(lambda _, answer=answer: answer) as seen:  # type: ignore[misc]
             with pytest.raises(FetchFailed, match="larger than 100 bytes") as failure:
                 await guarded_get(f"http://a.example:{seen.port}/", 100, LOCAL)
@@ -265,7 +312,7 @@ async def test_a_file_in_too_many_pieces_is_refused(monkeypatch: pytest.MonkeyPa
 
 async def test_errors_say_what_happened_and_whether_to_try_again() -> None:
     async with server(lambda head: head.split(" ")[1][1:].encode().join([b"HTTP/1.1 ", b" X\r\n\r\n"])) as seen:
-        for status, can_succeed in (("206", False), ("404", False), ("500", True)):
+        for status, can_succeed in (("206", False), ("302", False), ("404", False), ("500", True)):
             with pytest.raises(FetchFailed, match=status) as failure:
                 await guarded_get(f"http://a.example:{seen.port}/{status}", 9, LOCAL)
             assert failure.value.is_retryable is can_succeed
@@ -294,5 +341,9 @@ async def test_a_url_is_judged_by_its_text_and_by_what_dns_says() -> None:
     assert await url_fault("https://a.example/", allow_private=False, resolve=unknown) is None
     private = await url_fault("https://a.example/", allow_private=False, resolve=answering("10.0.0.1"))
     assert private is not None and "private address" in private
+    hint = "AUTOMATION_ALLOW_PRIVATE_ASSETS=true"
+    for url, can_be_allowed in (("http://localhost/", True), ("http://u@localhost/", False)):
+        fault = await url_fault(url, allow_private=False, setting="AUTOMATION_ALLOW_PRIVATE_ASSETS")
+        assert fault is not None and (hint in fault) is can_be_allowed
     assert await url_fault(7, allow_private=False) == "must be a string"
     assert await url_fault("http://localhost/x", allow_private=True) is None
