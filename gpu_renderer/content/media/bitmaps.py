@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import re
 import struct
 import warnings
 from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ _TURNS: Final[dict[int | None, Callable[[Pixels], Pixels]]] = {
 """Functions that turn a picture upright, by EXIF orientation."""
 FILE_MAX_BYTES = 256 << 20
 """Largest file, and largest body of a `data:` URL."""
+_BASE64: Final = re.compile(r"; *base64 *$", re.IGNORECASE)
 _AVIF_FAULTS: Final = (
     ArithmeticError, Image.DecompressionBombError, OSError, RuntimeError, SyntaxError, ValueError,
 )  # fmt: skip
@@ -161,17 +163,21 @@ def _check_size(width: int, height: int) -> None:
 
 
 def data_url_bytes(src: str) -> bytes:
-    """Return the content of a `data:` URL. Raises MediaUndecodable if it is malformed or too large."""
+    """Return the content of a `data:` URL, as browsers read it. Raises MediaUndecodable if it is malformed or too large.
+
+    Padding of base64 can be missing (https://infra.spec.whatwg.org/#forgiving-base64-decode).
+    """
     head, comma, body = src.partition(",")
     if not comma:
         raise refused("is a malformed data URL")
     if len(body) > FILE_MAX_BYTES:
         raise refused("is too large")
     raw = unquote_to_bytes(body)
-    if not head.endswith(";base64"):
+    if not _BASE64.search(head):
         return raw
+    digits = raw.translate(None, b" \t\r\n\f")
     try:
-        return base64.b64decode(raw.translate(None, b" \t\r\n"), validate=False)
+        return base64.b64decode(digits + b"=" * (-len(digits) % 4), validate=True)
     except binascii.Error as error:
         raise refused("is a malformed data URL") from error
 

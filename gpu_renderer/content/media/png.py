@@ -19,7 +19,6 @@ _SIGNIFICANT_BITS: Final = b"sBIT"
 _SRGB_GAMMA: Final = 1 / 2.2
 _GAMMA_TOLERANCE: Final = 0.05
 """Relative difference up to which a gamma without primaries counts as that of sRGB."""
-_COLOR_CHUNKS: Final = frozenset({b"gAMA", b"cHRM", b"sRGB", b"iCCP"})
 _FULL_RGB: Final = [0, 1]
 """Matrix and range in a `cICP` chunk of RGB levels 0..255."""
 _HDR_TRANSFERS: Final = frozenset({16, 18})
@@ -35,6 +34,7 @@ _PRIMARIES: Final = {
     7: ((0.63, 0.34), (0.31, 0.595), (0.155, 0.07), _D65),
     8: ((0.681, 0.319), (0.243, 0.692), (0.145, 0.049), _C),
     9: ((0.708, 0.292), (0.170, 0.797), (0.131, 0.046), _D65),
+    10: ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (1 / 3, 1 / 3)),
     11: ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060), (0.314, 0.351)),
     12: ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060), _D65),
     22: ((0.630, 0.340), (0.295, 0.605), (0.155, 0.077), _D65),
@@ -73,7 +73,7 @@ def without_ignored_colors(data: bytes) -> bytes:
     """Return the file without colour chunks that Chromium ignores.
 
     They are primaries without a gamma, a gamma of zero, sRGB's gamma without primaries, and the significant bits, by which
-    Skia reduces colours to 5 and 6 bits. `cICP` replaces all others.
+    Skia reduces colours to 5 and 6 bits.
     """
     found = dict(chunks(data))
     ignored: frozenset[bytes] = frozenset()
@@ -81,9 +81,7 @@ def without_ignored_colors(data: bytes) -> bytes:
     value = (
         struct.unpack(">I", data[gamma])[0] / 100_000 if gamma is not None and gamma.stop - gamma.start == 4 else 0.0
     )
-    if _coded(data, found) is not None:
-        ignored = _COLOR_CHUNKS
-    elif value == 0.0:
+    if value == 0.0:
         ignored = frozenset({b"gAMA", b"cHRM"})
     elif b"cHRM" not in found and abs(value / _SRGB_GAMMA - 1) <= _GAMMA_TOLERANCE:
         ignored = frozenset({b"gAMA"})
@@ -130,7 +128,8 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def coded_space(data: bytes) -> skia.ColorSpace | None:
-    """Return the colour space of a `cICP` chunk, or None without one or for one that is not supported."""
+    """Return the colour space of a `cICP` chunk, which replaces all other colour chunks, or None without one or for one that is
+    not supported."""
     codes = _coded(data, dict(chunks(data)))
     if codes is None:
         return None

@@ -11,8 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
+from gpu_renderer.content import library
 from gpu_renderer.content.library import MediaLibrary
+from gpu_renderer.content.media import bitmaps
 from gpu_renderer.errors import MediaUndecodable
 from tests.gpu_renderer.fonts import reference_fonts
 
@@ -69,6 +72,17 @@ def test_other_formats_are_turned_where_chromium_turns_them(tmp_path: Path, form
         assert pixels[0, 19].tolist() == [0, 0, 0, 255]
 
 
+def test_the_exif_of_a_webp_is_found_behind_a_chunk_of_odd_size(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    webp = encoded("WEBP", exif=exif)
+    body = webp[12:30] + b"JUNK\x01\0\0\0x\0" + webp[30:]
+    data = b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
+    pixels = pictures(tmp_path).picture(saved(tmp_path, data))
+    assert pixels is not None
+    assert pixels.shape == (20, 40, 4)
+
+
 @pytest.mark.parametrize("orientation", range(1, 9))
 def test_a_png_is_turned_like_a_photograph(tmp_path: Path, orientation: int) -> None:
     exif = Image.Exif()
@@ -95,11 +109,18 @@ def test_the_first_frame_of_an_animation_is_shown(tmp_path: Path) -> None:
     assert pixels[4, 4].tolist() == [255, 0, 0, 255]
 
 
-def test_a_default_picture_that_an_animation_hides_is_not_shown(tmp_path: Path) -> None:
+def animated_png(is_default_hidden: bool) -> bytes:
+    """Return an animation of red and blue. Its default picture is lime, or the red frame."""
     hidden, *frames = (Image.new("RGB", (8, 8), color) for color in ("lime", "red", "blue"))
+    first, *others = (hidden, *frames) if is_default_hidden else frames
     out = io.BytesIO()
-    hidden.save(out, "PNG", save_all=True, default_image=True, append_images=frames)
-    pixels = pictures(tmp_path).picture(saved(tmp_path, out.getvalue()))
+    first.save(out, "PNG", save_all=True, default_image=is_default_hidden, append_images=others)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("is_default_hidden", [True, False])
+def test_the_first_frame_of_an_animated_png_is_shown(tmp_path: Path, is_default_hidden: bool) -> None:
+    pixels = pictures(tmp_path).picture(saved(tmp_path, animated_png(is_default_hidden)))
     assert pixels is not None
     assert pixels[4, 4].tolist() == [255, 0, 0, 255]
 
@@ -113,17 +134,62 @@ def test_a_data_url_needs_no_file(tmp_path: Path) -> None:
     assert pixels.shape == (1024, 2048, 4)
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["data:image/png;base64", "data:image/png;charset=x;base64", "data:image/png;BASE64", "data:image/png; base64 "],
+)
+def test_base64_is_read_as_in_browsers(tmp_path: Path, head: str) -> None:
+    body = base64.b64encode(encoded("PNG", pnginfo=padded())).decode()
+    assert body.endswith("=")
+    broken = "%20\n".join((body[:100], body[100:].rstrip("=")))
+    assert pictures(tmp_path).picture(f"{head},{broken}") is not None
+
+
+def padded() -> PngInfo:
+    """Return a chunk with which a picture's base64 has padding."""
+    info = PngInfo()
+    info.add(b"teXt", b"a" * (-len(encoded("PNG")) % 3 + 1))
+    return info
+
+
 @pytest.mark.parametrize("src", ["", "nothing-there"])
 def test_a_source_with_nothing_behind_it_is_no_picture(tmp_path: Path, src: str) -> None:
     assert pictures(tmp_path).picture(src) is None
 
 
-def bomb() -> bytes:
-    """Return a PNG of a few bytes that claims to be 60,000 pixels square."""
-    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 6, 0, 0, 0)
+def bomb(width: int, height: int) -> bytes:
+    """Return a PNG of a few bytes that claims to be large."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
     chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(100))), (b"IEND", b"")]
     parts = (struct.pack(">I", len(d)) + n + d + struct.pack(">I", zlib.crc32(n + d)) for n, d in chunks)
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def avif_bomb() -> bytes:
+    """Return an AVIF whose header states more pixels than its coded picture has."""
+    avif = encoded("AVIF")
+    at = avif.index(b"ispe") + 8
+    return avif[:at] + struct.pack(">II", 32_768, 3_100) + avif[at + 8 :]
+
+
+@pytest.mark.parametrize("data", [bomb(32_769, 1), bomb(32_768, 3_100), avif_bomb()], ids=["side", "area", "avif"])
+def test_the_stated_size_is_checked_before_a_picture_is_decoded(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(MediaUndecodable, match="measures"):
+        pictures(tmp_path).picture(saved(tmp_path, data))
+    assert pictures(tmp_path).picture(saved(tmp_path, bomb(32_768, 1))) is not None
+
+
+def test_large_files_and_data_urls_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = encoded("PNG")
+    url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    for limit, places in ((len(data), [saved(tmp_path, data)]), (len(url) - 22, [url])):
+        for module in (bitmaps, library):
+            monkeypatch.setattr(module, "FILE_MAX_BYTES", limit)
+        assert pictures(tmp_path).picture(places[0]) is not None
+        for module in (bitmaps, library):
+            monkeypatch.setattr(module, "FILE_MAX_BYTES", limit - 1)
+        with pytest.raises(MediaUndecodable, match="too large"):
+            pictures(tmp_path).picture(places[0])
 
 
 def damaged(avif: bytes) -> bytes:
@@ -135,10 +201,10 @@ def damaged(avif: bytes) -> bytes:
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"not a picture", encoded("TIFF"), bomb(), b"<svg", b"<?xml version='1.0'?><html><svg/></html>",
+        b"", b"not a picture", encoded("TIFF"), b"<svg", b"<?xml version='1.0'?><html><svg/></html>",
         encoded("WEBP")[:-1], encoded("AVIF")[:-1], damaged(encoded("AVIF")),
     ],
-    ids=["empty", "text", "tiff", "bomb", "cut-svg", "html", "cut-webp", "cut-avif", "damaged-avif"],
+    ids=["empty", "text", "tiff", "cut-svg", "html", "cut-webp", "cut-avif", "damaged-avif"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_decoded_is_refused(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(MediaUndecodable) as refusal:
@@ -209,15 +275,43 @@ def test_primaries_count_only_with_a_gamma(tmp_path: Path) -> None:
         ((12, 13), [215, 93, 31, 255]),
         ((1, 1), [197, 91, 39, 255]),
         ((1, 8), [229, 168, 122, 255]),
+        ((4, 13), [232, 93, 30, 255]),
+        ((5, 13), [203, 100, 51, 255]),
+        ((6, 13), [196, 102, 49, 255]),
+        ((8, 13), [222, 92, 32, 255]),
+        ((9, 13), [241, 76, 29, 255]),
+        ((10, 13), [255, 0, 61, 255]),
+        ((11, 13), [211, 93, 32, 255]),
+        ((22, 13), [202, 102, 49, 255]),
+        ((1, 4), [201, 100, 46, 255]),
+        ((1, 5), [189, 76, 26, 255]),
+        ((1, 7), [206, 115, 68, 255]),
+        ((1, 17), [200, 87, 34, 255]),
     ],
 )
 def test_codes_of_a_colour_space_replace_other_colour_chunks(
     tmp_path: Path, codes: tuple[int, int], color: list[int]
 ) -> None:
-    png = with_chunk(encoded("PNG"), b"gAMA", struct.pack(">I", 45455))
+    """The colours are Chromium's."""
+    png = with_chunk(encoded("PNG"), b"gAMA", struct.pack(">I", 45455 if codes == (2, 2) else 100_000))
     pixels = pictures(tmp_path).picture(saved(tmp_path, with_chunk(png, b"cICP", bytes([*codes, 0, 1]))))
     assert pixels is not None
     assert pixels[15, 30].tolist() == pytest.approx(color, abs=1)
+
+
+@pytest.mark.parametrize("content", [b"", bytes([12, 13, 0]), bytes([12, 13, 0, 0]), bytes([12, 13, 1, 1])])
+def test_codes_of_levels_that_are_not_full_rgb_do_not_count(tmp_path: Path, content: bytes) -> None:
+    library = pictures(tmp_path)
+    pixels = library.picture(saved(tmp_path, with_chunk(encoded("PNG"), b"cICP", content)))
+    assert pixels is not None
+    assert pixels[15, 30].tolist() == PLAIN
+    assert not library.warnings
+
+
+def test_a_gamma_of_the_wrong_size_does_not_count(tmp_path: Path) -> None:
+    pixels = pictures(tmp_path).picture(saved(tmp_path, with_chunk(encoded("PNG"), b"gAMA", b"\0\1")))
+    assert pixels is not None
+    assert pixels[15, 30].tolist() == PLAIN
 
 
 @pytest.mark.parametrize(("transfer", "is_named"), [(13, False), (16, True), (18, True)])
@@ -227,8 +321,9 @@ def test_levels_of_hdr_are_named(tmp_path: Path, transfer: int, is_named: bool) 
     assert [("HDR" in line) for line in library.warnings] == [True] * is_named
 
 
-def test_a_chunk_that_is_cut_off_hides_no_picture(tmp_path: Path) -> None:
-    png = with_chunk(encoded("PNG"), b"eXIf", b"broken") + b"\x00\x00\xff\xffeXIf"
+@pytest.mark.parametrize("exif", [b"broken", b"II+\0\x08\0\0\0\x08\0\0\0"])
+def test_a_chunk_that_is_cut_off_hides_no_picture(tmp_path: Path, exif: bytes) -> None:
+    png = with_chunk(encoded("PNG"), b"eXIf", exif) + b"\x00\x00\xff\xffeXIf"
     assert pictures(tmp_path).picture(saved(tmp_path, png)) is not None
 
 

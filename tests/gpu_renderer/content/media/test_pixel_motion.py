@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from gpu_renderer.content.media.frame_blending import motion_vectors, moved_frame
@@ -40,13 +41,35 @@ def test_a_frame_between_itself_is_itself(weight: float) -> None:
     assert (moved_frame(textured(), textured(), weight) == textured()).all()
 
 
+def grey(levels: npt.ArrayLike) -> Pixels:
+    level = np.asarray(levels).astype(np.uint8)
+    return np.dstack([level, level, level, np.full_like(level, 255)])
+
+
 def test_a_block_that_matches_little_better_elsewhere_has_not_moved() -> None:
-    noise = np.random.default_rng(3).integers(0, 6, (64, 64, 4)).astype(np.uint8)
-    flat = np.full((64, 64, 4), 90, np.uint8)
-    assert not motion_vectors(flat, flat + noise // 6).any()
+    noise = np.random.default_rng(3).integers(0, 2, (64, 64))
+    assert not motion_vectors(grey(np.full((64, 64), 90)), grey(110 + noise)).any()
+
+
+def test_the_nearest_of_equal_places_is_where_a_block_went_also_at_the_edge() -> None:
+    def stripes(dx: int) -> Pixels:
+        return grey(np.tile(128 + 90 * np.sin(2 * np.pi * (np.arange(96) - dx) / 12), (64, 1)))
+
+    vectors = motion_vectors(stripes(0), stripes(2))[:, 3:-3]
+    assert np.round(vectors, 2).reshape(-1, 2).tolist() == [[2.0, 0.0]] * 63
+
+
+def test_the_colour_that_weighs_most_in_luma_is_followed() -> None:
+    """Red is followed with the weights of BT.601 (compositing.md, frame blending), green with those of BT.709."""
+
+    def colored(dx: int) -> Pixels:
+        red, green = textured(dx)[..., 0], textured(-dx)[..., 0] * 0.38
+        return np.dstack([red, green, 0 * red, np.full_like(red, 255)]).astype(np.uint8)
+
+    assert motion_vectors(colored(0), colored(4))[4:-4, 4:-4, 0].mean() > 0.3
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 4), (3, 50, 4), (9, 1, 4)])
 def test_frames_of_any_size_are_mixed(shape: tuple[int, int, int]) -> None:
-    black, white = np.zeros(shape, np.uint8), np.full(shape, 200, np.uint8)
-    assert moved_frame(black, white, 0.5)[..., 0].tolist() == np.full(shape[:2], 100).tolist()
+    black, white = np.zeros(shape, np.uint8), np.full(shape, 209, np.uint8)
+    assert moved_frame(black, white, 0.3)[..., 0].tolist() == np.full(shape[:2], 63).tolist()
