@@ -136,6 +136,17 @@ def test_a_spectrum_has_the_stated_levels(level: float, expected: float) -> None
     assert found == pytest.approx((0, 0, *below, expected, 0, 0, 0), abs=1e-4)
 
 
+def test_a_spectrum_has_at_most_128_bands_which_are_a_bin_wide_at_least() -> None:
+    sounds = Decoded(4, samples=np.zeros(WINDOW))
+    assert bands(document(song(), spectral(bands=500)), sounds) == (0.0,) * 128
+
+
+def test_a_spectrum_that_ends_before_it_starts_is_a_hundredth_wide() -> None:
+    tone = np.sin(2 * np.pi * 984.375 * np.arange(WINDOW) / RATE)
+    found = bands(document(song(), spectral(bands=2, startFreq=1000, endFreq=500)), Decoded(4, samples=tone))
+    assert found == (1, 1)
+
+
 def test_a_spectrum_reads_the_place_in_the_file_that_the_bar_plays() -> None:
     sounds = Decoded(4, samples=np.zeros(WINDOW))
     doc = document(song(), spectral(), **bars("song", (30, 60, 15)))
@@ -160,7 +171,7 @@ def throbbing(*layers: Json, **more: Any) -> Json:
 def test_expressions_hear_the_loudest_audio_layer_at_the_time_of_the_frame() -> None:
     sounds = Decoded(4, 0, 1)
     doc = throbbing(*unplaced(__start=1, __in=0.5, __out=3))
-    found = [grown(doc, sounds, time) for time in (0.5, 1.0, 2.0, 3.4, 3.6)]
+    found = [grown(doc, sounds, time) for time in (0.5, 1.0, 2.0, 3.4, 3.5)]
     assert found == pytest.approx([1, 1.125, 1.375, 1.725, 1], abs=1e-9)
     assert grown(doc, None, 2.0) == 1
     in_bars = throbbing(song(), **bars("song", (60, 30, 30)))

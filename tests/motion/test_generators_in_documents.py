@@ -88,9 +88,13 @@ def test_echoes_before_the_start_and_faint_ones_are_dropped() -> None:
     assert len(ghosts(echo(echoTime=-0.01, numEchoes=9, startIntensity=10, decay=10))) == 2
 
 
-def test_an_echo_may_lie_in_front() -> None:
-    found = ghosts(echo(echoOperator=5, numEchoes=1))
-    assert (found[0].blend, found[0].in_front) == ("normal", True)
+@pytest.mark.parametrize(
+    ("operator", "blend"),
+    [(0, "add"), (1, "lighten"), (2, "darken"), (3, "screen"), (4, "normal"), (5, "normal"), (6, "add")],
+)
+def test_the_operator_of_an_echo_is_its_blend_and_the_last_one_puts_it_in_front(operator: int, blend: str) -> None:
+    found = ghosts(echo(echoOperator=operator, numEchoes=1))
+    assert (found[0].blend, found[0].in_front) == (blend, operator == 5)
 
 
 @pytest.mark.parametrize("stored", ["0.1", None, True, {}])

@@ -50,3 +50,19 @@ def test_tracks_that_name_no_animator_move_nothing(path: str) -> None:
         node("t", "text", text={"content": "A", "__animators": [{"y": 10}]}), tracks={"t": {path: keys((0, 7))}}
     )
     assert [pose.dy for pose in source(doc, "t", TextSource).poses] == [10.0]
+
+
+@pytest.mark.parametrize(
+    ("tracks", "fill"),
+    [
+        ({"color_r": 1}, "#ff0000ff"),
+        ({"color_r": 1, "fill_r": 0, "fill_g": 1, "fill_a": 0}, "#00ff0000"),
+        ({"fill_g": 1}, "#102030"),
+    ],
+)
+def test_colour_tracks_of_a_text_count_with_a_red_channel_those_of_its_fill_first(
+    tracks: dict[str, float], fill: str
+) -> None:
+    moving = {"t": {path: keys((0, value)) for path, value in tracks.items()}}
+    doc = document(node("t", "text", text={"content": "A"}, style={"fill": "#102030"}), tracks=moving)
+    assert source(doc, "t", TextSource).style.fill == fill
