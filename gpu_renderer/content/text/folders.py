@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import logging
+import struct
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,19 @@ LISTING = "faces.json"
 _ROOT = Path(__file__).resolve().parents[3]
 _FAMILY_NAMES = (16, 1)
 """Name ids: the typographic family, then the legacy family, whose name can include the weight."""
+
+_FAULTS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    TTLibError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
+"""Errors that fontTools raises for damaged fonts."""
 
 log = logging.getLogger(__name__)
 
@@ -133,5 +147,5 @@ def _faces(path: Path) -> Iterator[FontFile]:
                 weight = int(os2.usWeightClass) if os2 else 400
                 italic = bool(font["head"].macStyle & 2) or bool(os2 and os2.fsSelection & 1)
                 yield FontFile(path, index, family, weight, italic, edges(font), digest)
-    except (TTLibError, OSError, KeyError) as error:
+    except _FAULTS as error:
         log.warning("the font file %s cannot be read: %s", path.name, error)

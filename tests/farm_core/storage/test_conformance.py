@@ -93,6 +93,13 @@ def test_a_deleted_object_is_gone_and_deleting_again_is_no_error(storage: Storag
     assert not storage.exists(key)
 
 
+def test_a_deleted_object_of_another_type_leaves_no_file(tmp_path: Path) -> None:
+    storage = LocalStorage(tmp_path, LINKS)
+    storage.put_bytes("a/b.png", b"1", "video/mp4")
+    storage.delete("a/b.png")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
 def test_reading_what_is_not_there_says_so(storage: Storage, tmp_path: Path) -> None:
     for read in (
         lambda: storage.get_bytes("not/there"),

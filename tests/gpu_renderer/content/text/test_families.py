@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,18 @@ def test_an_operators_folder_is_scanned_and_comes_first(tmp_path: Path) -> None:
 def test_a_file_that_is_no_font_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "broken.ttf").write_bytes(b"not a font")
     assert FontFolders(tmp_path / "none", (), (tmp_path,)).files() == ()
+
+
+@pytest.mark.parametrize("table", [b"head", b"maxp", b"name", b"OS/2", b"cmap"])
+@pytest.mark.parametrize("extra_bytes", [-1, 1, -40])
+def test_a_damaged_font_hides_no_other_font(tmp_path: Path, table: bytes, extra_bytes: int) -> None:
+    data = (FONTS / "reference" / "fonts-liberation" / "LiberationSans-Bold.ttf").read_bytes()
+    at = data.index(table, 12) + 12  # the length of the table in the file's directory
+    (length,) = struct.unpack_from(">I", data, at)
+    (tmp_path / "damaged.ttf").write_bytes(data[:at] + struct.pack(">I", max(0, length + extra_bytes)) + data[at + 4 :])
+    (tmp_path / "intact.ttf").write_bytes(data)
+    files = FontFolders(tmp_path / "none", (), (tmp_path,)).files()
+    assert files[-1].path.name == "intact.ttf"
 
 
 def test_a_listing_says_the_same_as_scanning(tmp_path: Path) -> None:
