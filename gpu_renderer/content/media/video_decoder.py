@@ -90,12 +90,11 @@ class Decoder:
         self._container.close()
 
     def _forward(self, first_index: int, step: int) -> Iterator[av.VideoFrame]:
-        last_index = len(self._index.shown_at) - 1
-        yield from (self._decoded(index) for index in range(min(first_index, last_index), last_index + 1, step))
+        yield from (self._decoded(index) for index in range(first_index, len(self._index.shown_at), step))
 
     def _backward(self, first_index: int, step: int, held_max_bytes: int) -> Iterator[av.VideoFrame]:
         """Yield frames backward in stretches. The last stretch's frame size limits the next, as a stream can change its size."""
-        indices = range(first_index, -1, step) or range(1)
+        indices = range(first_index, -1, step)
         count = max(1, held_max_bytes // self.frame_bytes)
         while indices:
             held, held_bytes = deque[av.VideoFrame](), 0

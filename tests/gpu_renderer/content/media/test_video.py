@@ -13,6 +13,7 @@ from av.bitstream import BitStreamFilterContext
 from av.stream import Disposition
 
 from gpu_renderer.content.media.video import Videos
+from gpu_renderer.content.media.video_decoder import Decoder
 from gpu_renderer.content.media.video_file import read_index
 from gpu_renderer.errors import MediaUndecodable
 from tests.descriptors import descriptors_left
@@ -77,8 +78,17 @@ def test_a_frame_lasts_until_the_next_one_begins(videos: Videos, tmp_path: Path)
 
 def test_a_microsecond_of_grace_absorbs_rounded_times(tmp_path: Path) -> None:
     index = read_index(make_video(tmp_path / "clip.mp4", shown_at_ms=[0, 33, 67]))
-    assert index.frame_at(0.0329995) == 1
-    assert index.frame_at(0.032998) == 0
+    assert index.frame_at(0.0329986) == 1, "it is rounded to whole microseconds first (animation.md 3.3)"
+    assert index.frame_at(0.0329984) == 0
+
+
+def test_a_frame_that_was_decoded_ahead_is_found_where_the_next_steps_begin(tmp_path: Path) -> None:
+    path = make_video(tmp_path / "clip.mp4")
+    decoder = Decoder(path, read_index(path))
+    ahead = decoder.frames(10, 1, held_max_bytes=0)
+    assert [number(next(ahead).pixels) for _ in range(3)] == [10, 11, 12]
+    assert number(next(decoder.frames(12, 2, held_max_bytes=0)).pixels) == 12
+    decoder.close()
 
 
 def test_times_outside_the_video_show_its_ends(videos: Videos, tmp_path: Path) -> None:

@@ -54,6 +54,20 @@ def test_every_matrix_and_range_gives_the_bytes_of_libswscale(
         assert np.array_equal(reference_pixels(DecodedFrame(frame, Scalers(None)).samples(), by, whole), theirs), size
 
 
+@pytest.mark.parametrize(("code", "matrix"), [(6, "bt601"), (10, "bt2020")])
+def test_further_codes_of_a_matrix_mean_the_same(code: int, matrix: str) -> None:
+    found, known = (DecodedFrame(noise((64, 48), LEVELS, by), Scalers(None)).pixels for by in (code, MATRICES[matrix]))
+    assert np.array_equal(found, known)
+
+
+def test_frames_of_one_file_with_other_tags_are_converted_by_their_own() -> None:
+    shared = Scalers(None)
+    for matrix, color_range in ((1, LIMITED), (5, LIMITED), (5, FULL)):
+        frame = noise((64, 48), LEVELS, matrix, color_range)
+        alone = DecodedFrame(frame, Scalers(None)).pixels
+        assert np.array_equal(DecodedFrame(frame, shared).pixels, alone), (matrix, color_range)
+
+
 def test_parts_of_any_place_are_those_of_the_whole_with_and_without_the_loops(native: Kernels) -> None:
     rng, size = np.random.default_rng(4), (1280, 96)
     frame = noise(size, LEVELS)
