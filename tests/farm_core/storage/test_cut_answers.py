@@ -67,6 +67,14 @@ class GatewayWithoutStore(Gateway):
     status = 404
 
 
+class StoreWithPages(GatewayWithoutStore):
+    """Answers, with the id that S3 gives every request, that there is no such object."""
+
+    def end_headers(self) -> None:
+        self.send_header("x-amz-request-id", "1")
+        super().end_headers()
+
+
 @pytest.fixture
 def storage() -> Iterator[S3Storage]:
     with serving(CutAnswers) as cut:
@@ -79,9 +87,11 @@ def serving(answers: type[BaseHTTPRequestHandler]) -> Iterator[S3Storage]:
     with ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield S3Storage(BUCKET, f"http://127.0.0.1:{server.server_port}", "us-east-1", ACCESS)
-        server.shutdown()
-        thread.join()
+        try:
+            yield S3Storage(BUCKET, f"http://127.0.0.1:{server.server_port}", "us-east-1", ACCESS)
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def pieces(storage: S3Storage) -> bytes:
@@ -142,3 +152,8 @@ def test_the_404_of_a_gateway_does_not_mean_that_the_object_is_gone(
 ) -> None:
     with serving(GatewayWithoutStore) as storage, pytest.raises(StorageUnavailable, match="not from S3"):
         act(storage, tmp_path)
+
+
+def test_a_404_with_the_id_of_a_request_is_that_of_a_store() -> None:
+    with serving(StoreWithPages) as storage:
+        assert not storage.exists("results/a.mp4")

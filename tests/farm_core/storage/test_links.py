@@ -30,6 +30,14 @@ def test_no_part_of_a_link_can_be_changed() -> None:
     assert not Links(b"other").opens("a.mp4", query["expires"], query["signature"], "film.mp4")
 
 
+def test_the_query_of_a_link_is_signed_and_no_other_is() -> None:
+    query = urlsplit(LINKS.url("http://farm.example", "a.mp4", LINKS.in_seconds(60), "film 1.mp4")).query
+    assert LINKS.signed("a.mp4", query)
+    assert not LINKS.signed("b.mp4", query)
+    for other in ("", query.partition("&")[0], query + "&x=1" * 20):
+        assert not LINKS.signed("a.mp4", other)
+
+
 def test_nonsense_opens_nothing() -> None:
     for expires in ("", "-1", "nan", "١٢٣", "9" * 40, "9" * 5000):
         assert not LINKS.opens("a.mp4", expires, "signature")
