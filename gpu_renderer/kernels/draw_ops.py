@@ -139,7 +139,7 @@ NOTHING = DrawOp(Region(0, 0, 0, 0), Variant(QUANTISE), b"")
 
 def quantise_op(region: Region) -> DrawOp:
     """Return the operation that quantises the backdrop in a region to 8 bits."""
-    return _draw_op(Variant(QUANTISE), region, Content(), NO_REFERENCES)
+    return draw_op(Variant(QUANTISE), region, Content())
 
 
 def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], grading: tuple[str, ...]) -> DrawOp:
@@ -147,22 +147,7 @@ def adjust_op(region: Region, grade: Grade | None, passes: Sequence[Pass], gradi
     numbers = [(*each.numbers, *(0.0,) * (PASS_NUMBERS - len(each.numbers))) for each in passes]
     packed = b"".join(_PASS(each.kind, each.is_monochrome, *of) for each, of in zip(passes, numbers, strict=True))
     found = np.frombuffer(packed, np.uint8).reshape(1, len(passes), -1) if passes else None
-    return _draw_op(Variant(ADJUST, grading=grading), region, Content(texels=found), References(grade=grade))
-
-
-def content_op(
-    variant: Variant,
-    region: Region,
-    content: Content,
-    to_unit: tuple[float, ...],
-    opacity: float,
-    uses: References = NO_REFERENCES,
-) -> DrawOp:
-    """Return the operation of content on a quad.
-
-    `to_unit`: matrix from frame px to the quad's unit square, column by column, and the quad's fold.
-    """
-    return _draw_op(variant, region, content, uses, to_unit, opacity)
+    return draw_op(Variant(ADJUST, grading=grading), region, Content(texels=found), uses=References(grade=grade))
 
 
 def quads_op(
@@ -176,7 +161,7 @@ def quads_op(
     """Return one operation that draws several quads without masks and grades, bottom first. Columns of arrays are quads.
 
     `region`: around all quads. `variants`: the numbers of `Variant` up to `is_exact`. `regions`: left, top, right and bottom of the
-    pixels that each quad can touch. `to_unit`: see `content_op`.
+    pixels that each quad can touch. `to_unit`: see `draw_op`.
     """
     rows = np.empty(len(contents), _ROW)
     rows["variant"], rows["region"], rows["to_unit"], rows["opacity"] = variants.T, regions.T, to_unit.T, opacities
@@ -185,21 +170,18 @@ def quads_op(
     return DrawOp(region, Variant(int(variants[0, 0])), rows[visible].tobytes(), contents)
 
 
-def buffer_op(
-    variant: Variant, region: Region, content: Content, opacity: float = 1.0, uses: References = NO_REFERENCES
-) -> DrawOp:
-    """Return the operation of a layer buffer or of a glow."""
-    return _draw_op(variant, region, content, uses, opacity=opacity)
-
-
-def _draw_op(
+def draw_op(
     variant: Variant,
     region: Region,
     content: Content,
-    uses: References,
-    to_unit: tuple[float, ...] = _NO_PLACE,
     opacity: float = 1.0,
+    uses: References = NO_REFERENCES,
+    to_unit: tuple[float, ...] = _NO_PLACE,
 ) -> DrawOp:
+    """Return the operation of content on a quad, of a layer buffer, or of a glow.
+
+    `to_unit`, of a quad alone: matrix from frame px to the quad's unit square, column by column, and the quad's fold.
+    """
     glow, matte = (None if op is None else np.frombuffer(op.packed, np.uint8) for op in (uses.glow, uses.matte))
     grade = None if uses.grade is None else _packed_grade(uses.grade)
     columns, rows = (0, 0) if uses.mask is None else uses.mask.shape[::-1]
@@ -208,9 +190,7 @@ def _draw_op(
     return placed_op(variant, region, packed, (content.texels, uses, glow, matte, grade), to_unit, opacity)
 
 
-def packed_content(
-    content: Content, gradient: int = 0, ramp_count: int = 0, pointers: tuple[int, ...] = _NO_POINTERS
-) -> bytes:
+def packed_content(content: Content, gradient: int, ramp_count: int, pointers: tuple[int, ...] = _NO_POINTERS) -> bytes:
     """Pack the part of a draw operation that its place does not change. `gradient`, `ramp_count`: as in `Variant`.
 
     `pointers`: addresses of glow, matte and mask, the mask's columns and rows, and the address of the colour stage.
@@ -227,7 +207,7 @@ def packed_content(
 def placed_op(
     variant: Variant, region: Region, packed: bytes, kept: object, to_unit: tuple[float, ...], opacity: float
 ) -> DrawOp:
-    """Return the operation of packed content on a quad. `kept`: the arrays that it points to. `to_unit`: see `content_op`."""
+    """Return the operation of packed content on a quad. `kept`: the arrays that it points to. `to_unit`: see `draw_op`."""
     x, y, width, height = region
     place = _PLACE(*variant[:6], x, y, x + width, y + height, *to_unit, opacity)
     return DrawOp(region, variant, place + packed, kept)

@@ -33,8 +33,7 @@ from gpu_renderer.kernels.draw_ops import (
     Grade,
     References,
     Variant,
-    buffer_op,
-    content_op,
+    draw_op,
     placed_op,
     quads_op,
     table_pairs,
@@ -62,7 +61,7 @@ def of_glow(
         halves, variant = texels.halves(glow.target), Variant(GLOW, is_nearest=True, matte_mode=matte_mode)
         if halves is None:
             return None
-        return buffer_op(
+        return draw_op(
             variant, region, Content(region_of(glow.target), texels=halves), opacity, References(matte=matte)
         )
     cells = texels.of(glow.target)
@@ -71,7 +70,7 @@ def of_glow(
     (x, y, width, height), (right, down) = glow.target.region, glow.origin
     placed = (x + right / glow.cell_px, y + down / glow.cell_px, float(width), float(height))
     content = Content(placed, texels=cells, cells_per_px=1 / glow.cell_px)
-    return buffer_op(Variant(GLOW, matte_mode=matte_mode), region, content, opacity, References(matte=matte))
+    return draw_op(Variant(GLOW, matte_mode=matte_mode), region, content, opacity, References(matte=matte))
 
 
 def of_buffer(layer: LayerBuffer, texels: KernelTexels, within: Region, how: Compositing) -> list[DrawOp | None]:
@@ -82,7 +81,7 @@ def of_buffer(layer: LayerBuffer, texels: KernelTexels, within: Region, how: Com
         if seen is None:
             return [None]
         variant = Variant(BUFFER, mode=how.matte_mode)
-        through = buffer_op(variant, within, Content(region_of(how.matte), texels=seen))
+        through = draw_op(variant, within, Content(region_of(how.matte), texels=seen))
     glow = layer.glow
     if glow is not None and layer.is_glow_alone:
         return [of_glow(glow, texels, within, opacity, through)]
@@ -92,15 +91,15 @@ def of_buffer(layer: LayerBuffer, texels: KernelTexels, within: Region, how: Com
     content = Content(region_of(layer.sharp), texels=halves)
     alone, uses = Variant(BUFFER, matte_mode=how.matte_mode), References(matte=through)
     if glow is None:
-        return [buffer_op(alone, region, content, opacity, uses)]
+        return [draw_op(alone, region, content, opacity, uses)]
     behind = of_glow(glow, texels, within)
     if behind is None:
         return [None]
     over = Variant(GLOWING_BUFFER, is_nearest=behind.variant.is_nearest, matte_mode=how.matte_mode)
     around = outside((glow.region.intersection(within),), layer.sharp.region)
     return [
-        buffer_op(over, region.intersection(glow.region), content, opacity, uses._replace(glow=behind)),
-        *(buffer_op(alone, part, content, opacity, uses) for part in outside((region,), glow.region)),
+        draw_op(over, region.intersection(glow.region), content, opacity, uses._replace(glow=behind)),
+        *(draw_op(alone, part, content, opacity, uses) for part in outside((region,), glow.region)),
         *(of_glow(glow, texels, part, opacity, through) for part in around),
     ]
 
@@ -141,7 +140,7 @@ def of_drawable(
     if mask is None and not steps:
         return placed_op(variant, region, packed, content.texels, to_unit, style.opacity)
     uses = References(mask=mask, grade=grade_of(style.filter, steps) if steps else None)
-    return content_op(variant, region, content, to_unit, style.opacity, uses)
+    return draw_op(variant, region, content, style.opacity, uses, to_unit)
 
 
 def of_moved(moved: DrawMoved, texels: KernelTexels, within: Region) -> DrawOp | None:

@@ -44,8 +44,7 @@ from gpu_renderer.kernels.draw_ops import (
     References,
     Variant,
     adjust_op,
-    buffer_op,
-    content_op,
+    draw_op,
     quantise_op,
     table_pairs,
 )
@@ -233,7 +232,7 @@ def _content(kernels: Kernels, chance: Chance, kind: int, region: Region) -> Dra
     )  # fmt: skip
     content = Content(tuple(geometry), tuple(color), texels, extents)
     to_unit = chance.to_unit(region, is_projective=is_projective)
-    return content_op(variant, region, content, to_unit, chance.number(), References(mask=mask, grade=_grade(chance)))
+    return draw_op(variant, region, content, chance.number(), References(mask=mask, grade=_grade(chance)), to_unit)
 
 
 def _buffer(chance: Chance, kind: int, region: Region) -> DrawOp:
@@ -246,15 +245,15 @@ def _buffer(chance: Chance, kind: int, region: Region) -> DrawOp:
         numbers = place if is_nearest else (chance.number(9), chance.number(9), float(columns), float(rows))
         opacity, cells_per_px = chance.number(), float(chance.one_of((0.5, 0.25, 1 / 64)))
         content = Content(numbers, texels=cells, cells_per_px=cells_per_px)
-        return buffer_op(Variant(GLOW, is_nearest=is_nearest), region, content, opacity, References(matte=matte))
+        return draw_op(Variant(GLOW, is_nearest=is_nearest), region, content, opacity, References(matte=matte))
 
     halves = Content(place, texels=chance.noise((rows, columns, 4), np.uint16))
-    matte = buffer_op(Variant(BUFFER, mode=int(chance.rng.integers(1, 5))), region, halves) if chance.flag() else None
+    matte = draw_op(Variant(BUFFER, mode=int(chance.rng.integers(1, 5))), region, halves) if chance.flag() else None
     if kind == GLOW:
         return glow(matte)
     behind = glow(None) if kind == GLOWING_BUFFER else None
     variant = Variant(kind, is_nearest=behind is not None and behind.variant.is_nearest)
-    return buffer_op(variant, region, halves, chance.number(), References(behind, matte))
+    return draw_op(variant, region, halves, chance.number(), References(behind, matte))
 
 
 def _converts(kernels: Kernels, chance: Chance) -> None:

@@ -18,8 +18,7 @@ from gpu_renderer.kernels.draw_ops import (
     DrawOps,
     Texels,
     Variant,
-    buffer_op,
-    content_op,
+    draw_op,
     quantise_op,
 )
 from gpu_renderer.kernels.loading import kernels
@@ -33,7 +32,7 @@ def _turned(kind: int, region: Region, texels: Texels | None = None) -> DrawOp:
     assert to_unit is not None
     geometry = (width / 1.5, height / 2, 6.0, 0.0) if texels is None else WHOLE
     content = Content(geometry, (0.3, 0.6, 0.1, 0.8), texels)
-    return content_op(Variant(kind, 4), region, content, matrix.folded_columns(quad, to_unit), 0.7)
+    return draw_op(Variant(kind, 4), region, content, 0.7, to_unit=matrix.folded_columns(quad, to_unit))
 
 
 def test_all_parts_over_one_colour_have_the_pixels_that_each_has_over_a_backdrop_of_half_floats() -> None:
@@ -49,7 +48,7 @@ def test_all_parts_over_one_colour_have_the_pixels_that_each_has_over_a_backdrop
             _turned(ELLIPSE, Region(150, 90, 600, 150)),
             _turned(COVERAGE, Region(1000, 20, 290, 180), codes),
             quantise_op(Region(330, 70, 21, 50)),
-            buffer_op(Variant(BUFFER), buffered, buffer, 0.6),
+            draw_op(Variant(BUFFER), buffered, buffer, 0.6),
         ]
     )
     color = (0.25, 0.34765625, 0.0078125)

@@ -32,7 +32,7 @@ from gpu_renderer.kernels.draw_ops import (
     DrawOps,
     Texels,
     Variant,
-    buffer_op,
+    draw_op,
 )
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
@@ -107,7 +107,7 @@ def test_threads_share_a_large_part(thread_count: int) -> None:
     below = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
     texels = rng.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16)
     content = Content(tuple(map(float, part)), texels=texels)
-    draw_ops = DrawOps([buffer_op(Variant(BUFFER), part, content)])
+    draw_ops = DrawOps([draw_op(Variant(BUFFER), part, content)])
     levels = rng.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
     pictures = [np.zeros((part.bottom, part.right, 4), np.uint8) for _ in range(2)]
     for picture, count in zip(pictures, (1, thread_count), strict=True):

@@ -23,7 +23,7 @@ from gpu_renderer.kernels.draw_ops import (
     References,
     Texels,
     Variant,
-    content_op,
+    draw_op,
 )
 from gpu_renderer.kernels.loading import installed, loaded
 from gpu_renderer.opengl.painter import Painter
@@ -68,7 +68,7 @@ def composited(
     variant, content = Variant(kind, 4, is_projective, grading=steps), Content(crop, texels=texels, extents=extents)
     to_unit = matrix.inverse(quad)
     assert to_unit is not None
-    op = content_op(variant, FRAME, content, matrix.folded_columns(quad, to_unit), opacity, References(grade=grade))
+    op = draw_op(variant, FRAME, content, opacity, References(grade=grade), matrix.folded_columns(quad, to_unit))
     noise = np.random.default_rng(3).random((FRAME.height, FRAME.width, 4)).astype(np.float16).view(np.uint16)
     found = np.zeros_like(noise)
     kernels.composite_linear(Backdrop(halves=noise, at=FRAME[:2]), DrawOps([op]), found, FRAME, 1)

@@ -11,7 +11,7 @@ import pytest
 from gpu_renderer.frame.renderer import FrameRenderer, Optimisations
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.bindings import HALF_PATTERNS, Backdrop
-from gpu_renderer.kernels.draw_ops import BUFFER, Content, DrawOps, Variant, buffer_op
+from gpu_renderer.kernels.draw_ops import BUFFER, Content, DrawOps, Variant, draw_op
 from gpu_renderer.kernels.loading import kernels
 from gpu_renderer.opengl.painter import Painter
 from motion.snapshot import AdjustmentSource, EffectSnapshot, ImageSource, LayerSnapshot, Snapshot, Transform2D
@@ -130,7 +130,7 @@ def test_half_floats_hold_what_is_display_encoded(thread_count: int) -> None:
     part = Region(5, 3, 700, 400)
     below, texels = (chance.integers(0, 0x3C00, (part.height, part.width, 4), dtype=np.uint16) for _ in range(2))
     content = Content(tuple(map(float, part)), texels=texels)
-    draw_ops = DrawOps([buffer_op(Variant(BUFFER), part, content)])
+    draw_ops = DrawOps([draw_op(Variant(BUFFER), part, content)])
     halves = np.zeros((part.height, part.width, 4), np.uint16)
     native.composite_linear(Backdrop(halves=below, at=part[:2]), draw_ops, halves, part, thread_count)
     levels = chance.integers(0, 256, HALF_PATTERNS, dtype=np.uint8)
