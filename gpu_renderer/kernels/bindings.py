@@ -16,6 +16,7 @@ from gpu_renderer.geometry.region import Rects, Region, pixels
 from gpu_renderer.geometry.samples import Plane, Rows, Samples, Weights
 from gpu_renderer.kernels.draw_ops import DrawOps, Extents, Texels
 from gpu_renderer.kernels.places import PlaceKernels
+from gpu_renderer.kernels.signatures import typed
 from gpu_renderer.kernels.windows import WindowKernels
 
 HALF_PATTERNS = 1 << 16
@@ -97,27 +98,27 @@ class Kernels:
     """Kernels of a library as functions of arrays. They release the GIL."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._display_encode, self._nv12 = library.display_encode, library.nv12
-        self._interleave, self._colour_decode = library.interleave, library.colour_decode
-        self._composite, self._resample = library.composite, library.resample
-        self._composite.argtypes = (
-            POINTER(_Backdrop), c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_void_p, c_int,
+        self._display_encode = typed(
+            library.display_encode, c_void_p, c_void_p, c_void_p, c_ssize_t, c_int, c_int
         )  # fmt: skip
-        self._display_encode.argtypes = (c_void_p, c_void_p, c_void_p, c_ssize_t, c_int, c_int)
-        self._nv12.argtypes = (
-            c_void_p, c_ssize_t, c_int, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int,
+        self._nv12 = typed(
+            library.nv12, c_void_p, c_ssize_t, c_int, c_int, c_void_p, c_void_p, c_ssize_t, c_int, c_int, c_int, c_int
         )  # fmt: skip
-        self._interleave.argtypes = (POINTER(_Footage), c_void_p, c_void_p, c_ssize_t)
-        self._colour_decode.argtypes = (POINTER(_Footage), c_void_p, c_void_p, c_int, c_int, c_int, c_int)
-        self._resample.argtypes = (
-            POINTER(_Footage), c_void_p, c_void_p, POINTER(_FilterTaps), POINTER(_FilterTaps), c_void_p, c_void_p, c_ssize_t,
+        self._interleave = typed(library.interleave, POINTER(_Footage), c_void_p, c_void_p, c_ssize_t)
+        self._colour_decode = typed(
+            library.colour_decode, POINTER(_Footage), c_void_p, c_void_p, c_int, c_int, c_int, c_int
         )  # fmt: skip
-        self._display_encode.restype = self._nv12.restype = None
-        self._interleave.restype = self._colour_decode.restype = None
-        self._resample.restype = None
-        self._composite.restype = c_int
-        self._find_extents, self._find_extents.restype = library.find_extents, None
-        self._find_extents.argtypes = (c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p)
+        self._resample = typed(
+            library.resample, POINTER(_Footage), c_void_p, c_void_p, POINTER(_FilterTaps), POINTER(_FilterTaps), c_void_p,
+            c_void_p, c_ssize_t,
+        )  # fmt: skip
+        self._composite = typed(
+            library.composite, POINTER(_Backdrop), c_void_p, c_int, c_void_p, c_void_p, c_ssize_t, c_void_p, c_int,
+            result=c_int,
+        )  # fmt: skip
+        self._find_extents = typed(
+            library.find_extents, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p
+        )  # fmt: skip
         self.windows, self.places = WindowKernels(library), PlaceKernels(library)
 
     def extents(self, texels: Texels, part: Region) -> Extents:

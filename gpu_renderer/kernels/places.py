@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gpu_renderer.geometry.matrix import Matrix3
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.signatures import typed
 
 Numbers = npt.NDArray[np.float64]
 MAP_NUMBERS: Final = 6
@@ -27,11 +28,9 @@ class PlaceKernels:
     """
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._place_maps, self._place_quads = library.place_maps, library.place_quads
-        self._place_maps.restype, self._place_quads.restype = None, c_int
-        self._place_maps.argtypes = c_void_p, c_void_p, c_int, c_void_p
-        self._place_quads.argtypes = (
-            c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p,
+        self._place_maps = typed(library.place_maps, c_void_p, c_void_p, c_int, c_void_p)
+        self._place_quads = typed(
+            library.place_quads, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_int, c_void_p, c_void_p, result=c_int
         )  # fmt: skip
 
     def maps(self, transforms: Numbers, view: Matrix3) -> Numbers:

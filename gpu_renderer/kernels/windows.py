@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_renderer.geometry.region import Region
+from gpu_renderer.kernels.signatures import typed
 from motion.arrays import Floats
 
 Pixels = npt.NDArray[np.uint8]
@@ -44,36 +45,28 @@ class WindowKernels:
     """Kernels of windows as functions of arrays. They release the GIL."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._window, self._medians, self._straighten = library.window, library.medians, library.straighten
-        self._window.argtypes = (
-            c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p, c_int, c_int, c_void_p,
+        self._window = typed(
+            library.window, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int, c_void_p, c_int, c_int, c_void_p
         )  # fmt: skip
-        self._medians.argtypes = (
-            c_void_p, c_ssize_t, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_int, c_int, c_int,
+        self._medians = typed(
+            library.medians, c_void_p, c_ssize_t, c_void_p, c_int, c_void_p, c_void_p, c_void_p, c_int, c_int, c_int
         )  # fmt: skip
-        self._directional_blur, self._contour_blur = library.directional_blur, library.contour_blur
-        self._directional_blur.argtypes = (
-            c_void_p, c_void_p, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_int, c_void_p,
+        self._directional_blur = typed(
+            library.directional_blur, c_void_p, c_void_p, c_int, c_int, c_void_p, c_void_p, c_int, c_int, c_int, c_void_p
         )  # fmt: skip
-        self._contour_blur.argtypes = (
-            c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int, c_float, c_float, c_int, c_int,
+        self._contour_blur = typed(
+            library.contour_blur, c_void_p, c_void_p, c_void_p, c_int, c_int, c_void_p, c_int, c_int, c_float, c_float, c_int,
+            c_int,
         )  # fmt: skip
-        self._convolve = library.convolve
-        self._convolve.argtypes = (
-            c_void_p, c_int, c_int, c_int, c_void_p, c_int, c_int, c_int, c_int, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_int,
-            c_int, c_int, c_int, c_void_p,
+        self._convolve = typed(
+            library.convolve, c_void_p, c_int, c_int, c_int, c_void_p, c_int, c_int, c_int, c_int, c_void_p, c_void_p, c_int,
+            c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_void_p,
         )  # fmt: skip
-        self._heights, self._box_means = library.heights, library.box_means
-        self._heights.argtypes = c_void_p, c_void_p, c_int, c_int, c_int
-        self._box_means.argtypes = c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int
-        for function in (self._directional_blur, self._contour_blur, self._convolve, self._heights, self._box_means):
-            function.restype = None
-        self._straighten.argtypes = (c_void_p, c_void_p, c_ssize_t)
-        self._premultiply = library.premultiply
-        self._premultiply.argtypes, self._premultiply.restype = (c_void_p, c_ssize_t), None
-        self._count_levels = library.count_levels
-        self._count_levels.argtypes, self._count_levels.restype = (c_void_p, c_ssize_t, c_void_p), None
-        self._window.restype = self._medians.restype = self._straighten.restype = None
+        self._heights = typed(library.heights, c_void_p, c_void_p, c_int, c_int, c_int)
+        self._box_means = typed(library.box_means, c_void_p, c_void_p, c_int, c_int, c_int, c_int, c_int, c_int)
+        self._straighten = typed(library.straighten, c_void_p, c_void_p, c_ssize_t)
+        self._premultiply = typed(library.premultiply, c_void_p, c_ssize_t)
+        self._count_levels = typed(library.count_levels, c_void_p, c_ssize_t, c_void_p)
 
     def window(
         self,
