@@ -50,8 +50,6 @@ _WITHOUT_TABLES = (CompositionSource, ParticleSource)
 
 Masked layers, and planes without spatial effects, drop them too (effects.md 5).
 """
-Content = tuple[Paint | None, tuple[float, float]]
-"""Paint of a layer, with width and height of the layer's own box, px."""
 
 
 class LayerContents:
@@ -90,21 +88,8 @@ class LayerContents:
         layer = replace(step.layer, source=replace(source, mix_opacity=shown))
         return replace(step, layer=layer, opacity=mixed_opacity(step.opacity, weight), samples=samples)
 
-    def content(self, step: Draw, scene: Scene, *, is_smooth: bool = True) -> Content:
-        """Return the layer's paint, or None without paint, and its own box.
-
-        `is_smooth`: a mesh has four samples a pixel.
-        """
-        return self._made(step, scene, is_smooth), self.box(step.layer)
-
-    def moved_paint(self, moved: MovedLayer, wanted: PaintKey, draw: Callable[[], Draw], scene: Scene) -> Paint | None:
-        """Return the paint of a layer that moved, from its record if that has it. `draw`: makes the layer's step."""
-        paint: Paint | None = moved.record.paint(
-            wanted, lambda: self._samples(draw()), lambda: self._made(draw(), scene, is_smooth=False)
-        )
-        return paint
-
-    def _made(self, step: Draw, scene: Scene, is_smooth: bool) -> Paint | None:
+    def paint(self, step: Draw, scene: Scene, *, is_smooth: bool) -> Paint | None:
+        """Return the layer's paint, or None if it has none. `is_smooth`: a mesh has four samples a pixel."""
         layer = step.layer
         if effects.needs_baking(layer):
             return self._baked(step, scene, is_smooth)
@@ -123,6 +108,13 @@ class LayerContents:
                 return self._on_frame(raster, placed)
             raster = deformed(raster, layer.mesh)
         return _image(step, raster, scene, has_dither=canvas is not None)
+
+    def moved_paint(self, moved: MovedLayer, wanted: PaintKey, draw: Callable[[], Draw], scene: Scene) -> Paint | None:
+        """Return the paint of a layer that moved, from its record if that has it. `draw`: makes the layer's step."""
+        paint: Paint | None = moved.record.paint(
+            wanted, lambda: self._samples(draw()), lambda: self.paint(draw(), scene, is_smooth=False)
+        )
+        return paint
 
     def filter(self, step: Draw, scene: Scene) -> Filter:
         """Return the mask and the colour stage of an unbaked layer. Baking has already applied both."""

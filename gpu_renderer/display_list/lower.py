@@ -97,11 +97,10 @@ class _Lowering:
         """Return a layer with its content and bounds. `is_smooth`: True if it is drawn with four samples a pixel."""
         step = self.contents.with_mix_opacity(step)
         matte = None if step.matte is None or step.matte.source is None else self.layer(step.matte.source)
-        if step.group is not None:
-            group, box = lowered(step.group, self.contents), self.contents.box(step.layer)
-            return bounds.bounded(Layer(step, self.scene, box, None, group, matte, self._maps(step.layer)))
-        paint, box = self.contents.content(step, self.scene, is_smooth=is_smooth)
-        return bounds.bounded(Layer(step, self.scene, box, paint, None, matte, self._maps(step.layer)))
+        group = None if step.group is None else lowered(step.group, self.contents)
+        paint = self.contents.paint(step, self.scene, is_smooth=is_smooth) if group is None else None
+        box, maps = self.contents.box(step.layer), self._maps(step.layer)
+        return bounds.bounded(Layer(step, self.scene, box, paint, group, matte, maps))
 
     def _maps(self, layer: LayerSnapshot) -> Maps:
         """Return the layers that a layer's effects read as maps."""
