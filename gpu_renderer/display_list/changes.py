@@ -70,6 +70,14 @@ def changed(old: DisplayList, new: DisplayList, prefix_count: int = 0) -> Damage
     return damage.area(scene.frame, regions_of((*olds, *news)))
 
 
+def cached_count(cached: DisplayList | None, display_list: DisplayList) -> int:
+    """Return the number of operations at the bottom of a list that are also a cached list, 0 if its base or one of them differs."""
+    if cached is None or cached.base != display_list.base:
+        return 0
+    count = len(cached.operations)
+    return count if display_list.operations[:count] == cached.operations else 0
+
+
 def _shared_count(old: Sequence[Operation], new: Sequence[Operation]) -> int:
     shorter = min(len(old), len(new))
     return next((index for index in range(shorter) if old[index] != new[index]), shorter)

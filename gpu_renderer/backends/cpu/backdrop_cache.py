@@ -13,7 +13,7 @@ import numpy as np
 from gpu_renderer.backends.cpu.frame import ONE
 from gpu_renderer.backends.gl import backdrop
 from gpu_renderer.backends.gl.compositor import KernelBottom, SceneBuffer, linear_format
-from gpu_renderer.display_list.changes import changed
+from gpu_renderer.display_list.changes import cached_count, changed
 from gpu_renderer.display_list.operations import DisplayList
 from gpu_renderer.geometry import damage
 from gpu_renderer.geometry.region import Rects, Region, shared
@@ -38,11 +38,7 @@ class BackdropCache:
 
     def count(self, display_list: DisplayList) -> int:
         """Return the number of cached operations at the bottom of a list."""
-        cached = self._list
-        if cached is None or display_list.base != cached.base:
-            return 0
-        count = len(cached.operations)
-        return count if display_list.operations[:count] == cached.operations else 0
+        return cached_count(self._list, display_list)
 
     def holds(self, below: DisplayList) -> bool:
         """Return True if the cache contains the pixels of a list."""

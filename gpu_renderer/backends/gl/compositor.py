@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gpu_renderer.backends.gl.drawing import ListDrawing
 from gpu_renderer.display_list import routing
+from gpu_renderer.display_list.changes import cached_count
 from gpu_renderer.display_list.operations import DisplayList, DrawQuad, DrawVideo
 from gpu_renderer.display_list.paint import Image, placed_quad
 from gpu_renderer.geometry import matrix
@@ -51,11 +52,7 @@ class SceneBuffer:
 
     def prefix_count(self, display_list: DisplayList) -> int:
         """Return the number of operations at the bottom of a list that are cached as pixels."""
-        prefix = None if self._prefix is None else self._prefix[0]
-        if prefix is None or display_list.base != prefix.base:
-            return 0
-        count = len(prefix.operations)
-        return count if display_list.operations[:count] == prefix.operations else 0
+        return cached_count(None if self._prefix is None else self._prefix[0], display_list)
 
     def fitted(self, frame: Region, format: Format) -> Target:
         """Return the target for a size and format. Its content is undefined after either changes."""
