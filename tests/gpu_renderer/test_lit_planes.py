@@ -18,7 +18,6 @@ LAMP = replace(SKY, id="lamp", light="point", intensity=1.0, position=(32, 24, -
 SUN = replace(SKY, id="sun", light="parallel", intensity=0.25)
 SPOT = replace(LAMP, id="spot", light="spot", intensity=0.25)
 DARK = replace(SKY, intensity=-1.0)
-QUAD = "compositing/quad.frag"
 
 
 def panel(material: Material) -> LayerSnapshot:
