@@ -252,9 +252,6 @@ class EvaluationContext:
 
     def world(self, layer: Layer) -> Affine:
         """Return the map from the layer's space to the composition, its parents' included (animation.md 6.3)."""
-        if layer.parent is None and layer.id not in self._worlds:
-            found = self._worlds[layer.id] = affine.product(affine.IDENTITY, local(self.values(layer)))
-            return found
         chain = []
         current: Layer | None = layer
         while current is not None and current.id not in self._worlds:
