@@ -75,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the account, or all of them. Raises CommandRefused and BadLimit."""
     act = {
-        "create": _create, "set": _set, "show": _show, "list": _list, "suspend": _suspend, "unsuspend": _unsuspend,
-        "delete": _delete,
+        "create": _create, "set": _set, "show": _show, "list": _list, "suspend": _set_suspended,
+        "unsuspend": _set_suspended, "delete": _delete,
     }[arguments.action]  # fmt: skip
     creates = arguments.action == "create"
     done = connection.with_database(arguments, lambda database: act(database, arguments), creates=creates)
@@ -149,16 +149,11 @@ async def _show(database: Database, arguments: argparse.Namespace) -> Shown:
         }
 
 
-async def _suspend(database: Database, arguments: argparse.Namespace) -> Shown:
+async def _set_suspended(database: Database, arguments: argparse.Namespace) -> Shown:
+    change = controls.suspend if arguments.action == "suspend" else controls.unsuspend
     async with database.work() as session:
         account = await account_of(session, arguments.name)
-        return _shown(await controls.suspend(session, command_line_actor(), account.id))
-
-
-async def _unsuspend(database: Database, arguments: argparse.Namespace) -> Shown:
-    async with database.work() as session:
-        account = await account_of(session, arguments.name)
-        return _shown(await controls.unsuspend(session, command_line_actor(), account.id))
+        return _shown(await change(session, command_line_actor(), account.id))
 
 
 async def _delete(database: Database, arguments: argparse.Namespace) -> Shown:

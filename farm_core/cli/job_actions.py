@@ -34,8 +34,10 @@ class _Request:
 async def act(database: Database, arguments: argparse.Namespace) -> int:
     """Count the jobs, ask, act, and print how many changed. Return 1 if the answer was no. Raises CommandRefused."""
     request = _request(arguments.words)
-    chosen = await _filter(database, arguments, request)
     async with database.reading() as session:
+        chosen = await filter_of(session, arguments, request.ids)
+        if chosen == JobFilter() and not arguments.all:
+            raise CommandRefused(f"name jobs, give a filter ({FILTERS}), or add --all")
         await _check_known(session, request.ids)
         matching = await controls.count(session, chosen, AMONG[request.action])
     if not matching:
@@ -82,19 +84,13 @@ def _request(words: list[str]) -> _Request:
         raise CommandRefused("name the priority first, as in `./farm jobs priority 3 --account A`") from None
 
 
-async def _filter(database: Database, arguments: argparse.Namespace, request: _Request) -> JobFilter:
-    account_id = None
-    if arguments.account is not None:
-        async with database.reading() as session:
-            account_id = (await account_of(session, arguments.account)).id
+async def filter_of(session: AsyncSession, arguments: argparse.Namespace, ids: tuple[str, ...] = ()) -> JobFilter:
+    """Return the filter of the command line, for all jobs or those with an id. Raises CommandRefused for an unknown account."""
+    account_id = None if arguments.account is None else (await account_of(session, arguments.account)).id
     status = None if arguments.status is None else JobStatus(arguments.status)
-    chosen = JobFilter(
-        account_id, status, arguments.template, arguments.older_than, arguments.text, request.ids or None,
-        arguments.newer_than,
-    )  # fmt: skip
-    if chosen == JobFilter() and not arguments.all:
-        raise CommandRefused(f"name jobs, give a filter ({FILTERS}), or add --all")
-    return chosen
+    return JobFilter(
+        account_id, status, arguments.template, arguments.older_than, arguments.text, ids or None, arguments.newer_than
+    )
 
 
 def _described(request: _Request) -> str:

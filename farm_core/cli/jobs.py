@@ -20,13 +20,12 @@ from sqlmodel import col
 
 from farm_core.accounts.models import Account
 from farm_core.cli import connection, data_folder, screen
-from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument
+from farm_core.cli.acting import CommandRefused, add_yes_argument
 from farm_core.cli.argument_types import duration, whole
-from farm_core.cli.job_actions import AMONG, act, requeue
+from farm_core.cli.job_actions import AMONG, act, filter_of, requeue
 from farm_core.cli.job_report import JobRows, report, waiting
 from farm_core.cli.listing import Listing
 from farm_core.cli.progress_bar import shown
-from farm_core.controls.jobs import JobFilter
 from farm_core.controls.waiting import is_waiting, waits_for
 from farm_core.db import postgres_clock
 from farm_core.db.database import Database
@@ -112,15 +111,8 @@ async def _list(database: Database, progress: ProgressReader, arguments: argpars
 
 async def _jobs(session: AsyncSession, now: datetime, arguments: argparse.Namespace) -> Sequence[tuple[Job, str]]:
     wanted = select(Job, col(Account.name)).join(Account, col(Account.id) == col(Job.account_id))
-    if arguments.account is not None:
-        wanted = wanted.where(col(Account.name) == arguments.account)
-    status = None if arguments.status is None else JobStatus(arguments.status)
-    chosen = JobFilter(
-        None, status, arguments.template, arguments.older_than, arguments.text, newer_than=arguments.newer_than
-    )
+    chosen = await filter_of(session, arguments)
     wanted = wanted.where(*chosen.conditions(now))
-    if arguments.account is not None:
-        await account_of(session, arguments.account)
     rows = await session.execute(wanted.order_by(col(Job.created_at).desc()).limit(arguments.limit))
     return [(row[0], row[1]) for row in rows]
 
