@@ -1,5 +1,5 @@
 // The reflections of a bright light in a lens (effects.md 8.6): measured in fractions of the frame and added in linear light
-// on the GPU route; in px, added to the encoded colours, on a canvas.
+// on the GPU route; in px, added to the encoded colours and to the alpha, on a canvas.
 #include "effect.glsl"
 #ifdef BAKED
 #include "composite.glsl"
@@ -20,12 +20,15 @@ float disc(float inner, float outer, float d) {
 #endif
 }
 
-// Core in the flare's colour: full inside half its radius. On a canvas it rises up to there, under the white core.
-float core_of(float core, float d) {
+// Core of a flare of brightness 1: its light in the flare's colour, and its white light. On a canvas it is one gradient of
+// straight colours, from white at 95 % to the flare's colour at 50 % at half its radius.
+vec2 core_of(float core, float d) {
+    float fading = disc(0.5 * core, core, d);
 #ifdef BAKED
-    return disc(0.5 * core, core, d) * (1.0 - disc(0.0, 0.5 * core, d));
+    float tinted = clamp(d / (0.5 * core), 0.0, 1.0);
+    return fading * mix(0.95, 0.5, tinted) * vec2(tinted, 1.0 - tinted);
 #else
-    return disc(0.5 * core, core, d);
+    return vec2(0.5 * fading, 0.95 * disc(0.0, 0.5 * core, d));
 #endif
 }
 
@@ -37,20 +40,20 @@ vec2 flare(vec2 at, vec2 middle, vec2 lamp, float size) {
     vec2 side = abs(at - lamp);
     float d = length(side);
     float veil = d < 0.25 * corona ? mix(0.55, 0.18, d / (0.25 * corona)) : 0.18 * clamp((corona - d) / (0.75 * corona), 0.0, 1.0);
-    float tinted = veil + 0.5 * core_of(core, d) + 0.35 * (1.0 - eased(side.x / corona)) * (1.0 - eased(side.y / streak));
+    float tinted = veil + 0.35 * (1.0 - eased(side.x / corona)) * (1.0 - eased(side.y / streak));
     for (int k = 0; k < 7; k++) {
         float t = GHOSTS[k].x, r = size * GHOSTS[k].y, e = length(at - lamp - 2.0 * t * (middle - lamp));
         tinted += 0.14 * (1.0 - abs(t) / 2.2) * (disc(0.0, 0.7 * r, e) + 0.5 * disc(0.7 * r, r, e));
     }
-    return b * vec2(tinted, 0.95 * disc(0.0, 0.5 * core, d));
+    return b * (vec2(tinted, 0.0) + core_of(core, d));
 }
 
 #ifdef BAKED
 void main() {
     float size = max(extent().x, extent().y) * max(0.05, u_scale);
     vec2 light = flare(place(), center(), center() + vec2(u_center_x, u_center_y), size);
-    vec3 rgb = clamp(u_color.rgb * light.x + light.y, 0.0, 1.0);
-    f_color = composited(texelFetch(u_source, pixel(), 0), vec4(rgb, max(rgb.r, max(rgb.g, rgb.b))), LIGHTER);
+    vec4 added = clamp(vec4(u_color.rgb * light.x + light.y, light.x + light.y), 0.0, 1.0);
+    f_color = composited(texelFetch(u_source, pixel(), 0), added, LIGHTER);
 }
 #else
 void main() {

@@ -239,6 +239,26 @@ def test_a_baked_ray_is_an_anti_aliased_triangle_that_fades_along_itself(painter
     assert np.abs(found - wanted).max() <= 16
 
 
+FLARE = {"centerY": -30.0, "brightness": 100.0}
+"""A lamp at (80, 20) of a canvas of 160 x 100 px."""
+
+
+def test_a_baked_flare_adds_the_alpha_of_its_gradients(painter: Painter) -> None:
+    found = run(painter, np.zeros((100, 160, 4), np.uint8), entry("lens-flare", color="#204080", **FLARE), REST)[29, 89]
+    share = math.hypot(9.5, 9.5) / (0.35 * 160)  # of the halo, which alone covers this pixel
+    alpha = np.interp(share, [0, 0.25, 1], [0.55, 0.18, 0])
+    assert np.abs(found - np.array([32, 64, 128, 255]) * alpha).max() <= 1
+
+
+def test_the_core_of_a_baked_flare_fades_from_white_to_its_color_as_straight_colors_do(painter: Painter) -> None:
+    flare = entry("lens-flare", color="#0000ff", scale=5.0, **FLARE)
+    red = run(painter, opaque(0, 0, 0, 100, 160), flare, REST)[28, 80:104, 0]
+    share = np.hypot(np.arange(24) + 0.5, 8.5) / (0.5 * 0.06 * 160 * 5)
+    white = np.clip(1 - share, 0, 1) * np.interp(share, [0, 1], [0.95, 0.5])
+    assert white[0] > 0.4
+    assert np.abs(red - white * 255).max() <= 2
+
+
 def test_a_rate_of_drips_beyond_its_control_lets_more_drops_fall(painter: Painter) -> None:
     y, x = np.mgrid[0:64, 0:96]
     stripes = np.stack([x * 2, y * 3, (x * y) % 200, np.full_like(x, 255)], axis=2).astype(np.uint8)
