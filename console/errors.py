@@ -89,6 +89,8 @@ async def shown(request: Request, error: Exception) -> Response:
     elif status >= 500:
         log.error("page failed", exc_info=error)
     advice = "" if was_too_slow(error) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
+    if status == 400 and request.url.path.endswith("/uploads"):
+        advice = "Choose another file."
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
     if _is_scripted(request):
         reference = f"Request id: {given['request_id']}" if status >= 500 else ""

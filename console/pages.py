@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from console import formatting
+from farm_core.assets.kinds import PICTURES, VIDEOS
 
 ROOT: Final = Path(__file__).parent
 STATIC: Final = ROOT / "static"
@@ -40,7 +41,9 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters.update(formatting.FILTERS)
-    made.globals |= {"static": static_url, "modules": modules, "show_page": SHOW_PAGE}
+    made.globals |= {
+        "static": static_url, "modules": modules, "show_page": SHOW_PAGE, "pictures": ",".join(PICTURES), "videos": ",".join(VIDEOS),
+    }  # fmt: skip
     return made
 
 

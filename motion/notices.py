@@ -37,6 +37,7 @@ CODES: Final = (
 """Codes and the sentences that have them. Any other sentence is about a feature of the format: `feature_not_drawn`."""
 
 OTHER_CODE: Final = "feature_not_drawn"
+_IN_BUNDLE: Final = re.compile(r"There is nothing at (\./)?(assets/|motion-blob:)", re.IGNORECASE)
 _NAMED: Final = re.compile(r"[Ll]ayer “([^”]*)”")
 
 
@@ -54,6 +55,12 @@ def of_line(line: str) -> Notice:
     code = next((code for code, pattern in CODES if re.search(pattern, line)), OTHER_CODE)
     named = _NAMED.search(line)
     return Notice(code, line, named.group(1) if named else None)
+
+
+def is_in_bundle(line: str) -> bool:
+    """Return True for a sentence about a file inside the bundle. Templates have such a source only where each render gives
+    another one."""
+    return bool(_IN_BUNDLE.match(line))
 
 
 def bounded(lines: Iterable[str]) -> tuple[str, ...]:

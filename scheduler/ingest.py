@@ -21,7 +21,7 @@ from farm_core.storage.links import PATH_PREFIX
 from farm_core.templates.manifest import NO_TARGET, joined
 from farm_core.usage.stored import FULL
 from motion import template
-from motion.template import InputField
+from motion.template import LABEL_SHOWN_MAX, InputField
 from motion.timing import frame_count
 from scheduler.dependencies import Dependencies
 from scheduler.freezer import Freezer, is_fresh
@@ -30,7 +30,6 @@ from scheduler.sandboxed_freeze import SOURCES_MAX, TOO_MANY_SOURCES
 
 FETCH_ATTEMPTS: Final = 3
 FETCHES_AT_ONCE: Final = 4
-LABEL_SHOWN_MAX: Final = 80
 BYTES_MAX: Final = 2_000_000_000
 """Maximum size of all media of a job, in bytes."""
 
@@ -104,7 +103,7 @@ async def ingest(
         field.id: str(values[field.id]) for field in fields if field.kind in template.MEDIA_KINDS and field.id in values
     }
     budget = _Budget(INGEST_SECONDS, gate, SOURCES_MAX, BYTES_MAX)
-    shown = {field.id: _shown_name(field) for field in fields}
+    shown = {field.id: field.shown_name for field in fields}
     purposes = {source: shown[name] for name, source in given.items()}
     of_inputs = await _fetch_all(dependencies, job, purposes, budget)
     _check_pictures(
@@ -123,12 +122,6 @@ async def ingest(
     fetched = [*of_inputs.values(), *of_layers.values()]
     stored = {document.key: document.bytes} | {one.key: one.stored_bytes for one in fetched}
     return FrozenJob(job, document.key, media, sum(one.counted_bytes for one in fetched), document.notices, stored)
-
-
-def _shown_name(field: InputField) -> str:
-    """Return the label that the console shows, and the id that programs send, or only the id if both are one word."""
-    label = field.label[:LABEL_SHOWN_MAX]
-    return f"input {field.id!r}" if label.casefold() in ("", field.id.casefold()) else f"input {label!r} ({field.id})"
 
 
 def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str | float]:

@@ -19,7 +19,7 @@ from console.library.examination import examined
 from farm_core.errors import FarmError
 from farm_core.stills import StillOptions, StillSubject, request_still
 from farm_core.templates import manifest
-from motion.notices import of_line
+from motion.notices import is_in_bundle, of_line
 from motion.template import InputField
 from motion.timing import frame_count
 
@@ -109,7 +109,7 @@ async def draw_picture(state: AppState, subject: StillSubject, found: Findings) 
         return replace(found, undrawn=f"No worker has drawn it within {WAIT_SECONDS:g} s.")
     fonts = [line for line in still.warnings if of_line(line).code in _FONT_CODES]
     known = {*fonts, *found.not_drawn, *found.warnings}
-    others = [line for line in still.warnings if line not in known]
+    others = [line for line in still.warnings if line not in known and not is_in_bundle(line)]
     return replace(found, picture=still.picture, font_warnings=fonts, not_drawn=[*found.not_drawn, *others])
 
 

@@ -34,6 +34,8 @@ from console.playground.form import (
     form_fields,
     general_faults,
     idempotency_key,
+    media_faults,
+    shown_warnings,
     values_of,
 )
 from console.playground.output import choices_of, output_of, size_of
@@ -49,6 +51,7 @@ from farm_core.usage import repository as usage
 
 router = APIRouter()
 PREVIEW_WIDTH: Final = 640
+FINE_WIDTH_MAX: Final = 1920
 WARNINGS: Final = "X-Frame-Warnings"
 """Response header of a frame: its warnings as percent-encoded JSON."""
 WARNINGS_MAX: Final = 5
@@ -170,8 +173,10 @@ async def _frame(
     try:
         still = await while_connected(request, request_still(state, subject, _options(subject, form)))
     except FarmError as error:
-        return JSONResponse({"message": error.text}, headers={"Cache-Control": "no-store"})
-    headers = {"Cache-Control": "no-store", WARNINGS: quote(json.dumps(still.warnings[:WARNINGS_MAX]))}
+        failure = {"message": error.text, "faults": media_faults(template, values, error.text)}
+        return JSONResponse(failure, headers={"Cache-Control": "no-store"})
+    warnings = shown_warnings(template, fit, still.warnings)
+    headers = {"Cache-Control": "no-store", WARNINGS: quote(json.dumps(warnings[:WARNINGS_MAX]))}
     return Response(still.picture, media_type=still.media_type, headers=headers)
 
 
@@ -186,7 +191,13 @@ def _options(subject: StillSubject, form: Mapping[str, Any]) -> StillOptions:
     time = min(max(time, 0.0), subject.duration_seconds)
     if form.get("save"):
         return StillOptions(time=time, width=_full_width(subject), format="png")
-    return StillOptions(time=time, width=PREVIEW_WIDTH, format="jpeg")
+    return StillOptions(time=time, width=_preview_width(subject, str(form.get("width", ""))), format="jpeg")
+
+
+def _preview_width(subject: StillSubject, screen: str) -> int:
+    """Return the width of a preview for a screen of that many pixels: PREVIEW_WIDTH, or more if the video has more."""
+    wanted = int(screen) if screen.isascii() and screen.isdigit() and len(screen) < 6 else 0
+    return max(PREVIEW_WIDTH, min(wanted, _full_width(subject), FINE_WIDTH_MAX))
 
 
 def _full_width(subject: StillSubject) -> int:

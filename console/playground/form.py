@@ -23,14 +23,18 @@ from farm_core.errors import BadRequest, Conflict
 from farm_core.storage.port import ObjectMissing
 from farm_core.templates.manifest import fields_of
 from farm_core.templates.models import Template
+from motion.notices import is_in_bundle
 from motion.template import MEDIA_KINDS, NO_URL, Target
 
 PREFIX: Final = "input."
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _AMBIGUOUS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+_BARE_COLOR: Final = re.compile("[0-9a-f]{6}|[0-9a-f]{8}", re.IGNORECASE)
+"""Colour as design programs copy it. Shorter ones are refused: a spreadsheet drops leading zeros."""
 _NO_NUMBER: Final = "must be a number, such as 1500 or 0.5, without a separator of thousands"
 
 _NO_ADDRESS: Final = "must be an upload, or an address on the internet that begins with https://"
+_OTHER_MEDIA: Final = "Check the address, or upload a file."
 _NO_UPLOAD: Final = "is an upload that has expired or that belongs to another account. Upload the file again."
 
 
@@ -125,6 +129,28 @@ def _explained(kind: str, message: str) -> str:
     return message
 
 
+def media_faults(template: Template, values: Mapping[str, Any], failure: str) -> dict[str, str]:
+    """Return the faults of the inputs whose media prevented a frame, by input. `failure`: why there is no frame."""
+    fields = [field for field in fields_of(template) if field.kind in MEDIA_KINDS]
+    for field in fields:
+        begin = f"The media of {field.shown_name} "
+        if failure.startswith(begin):
+            fault, source = f"{failure.removeprefix(begin)} {_OTHER_MEDIA}", values.get(field.id, field.default)
+            return {one.id: fault for one in fields if values.get(one.id, one.default) == source}
+    return {}
+
+
+def shown_warnings(template: Template, values: Mapping[str, Any], lines: Sequence[str]) -> list[str]:
+    """Return the warnings about a frame. Instead of files in the bundle they name the inputs without a file."""
+    shown = [line for line in lines if not is_in_bundle(line)]
+    if len(shown) == len(lines):
+        return shown
+    labels = labels_of(fields_of(template))
+    missing = [field.id for field in fields_of(template) if field.kind in MEDIA_KINDS and field.required]
+    names = ", ".join(f"“{labels[name]}”" for name in missing if name not in values)
+    return [*([f"No file is chosen yet for {names}."] if names else []), *shown]
+
+
 def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> list[str]:
     """Return the faults that belong to no field of the form."""
     ids = {field.id for field in fields_of(template)}
@@ -136,7 +162,8 @@ def _value(kind: str, raw: str) -> Any:
         return _number(raw)
     if kind == "text":
         return raw.replace("\r\n", "\n")  # browsers send line breaks as CRLF
-    return raw.strip()
+    value = raw.strip()
+    return f"#{value}" if kind == "color" and _BARE_COLOR.fullmatch(value) else value
 
 
 def _number(raw: str) -> float | int | str:

@@ -17,6 +17,8 @@ ENDINGS: Final = {
     "audio/wav": "wav",
     "audio/mp4": "m4a",
 }
+PICTURES: Final = tuple(kind for kind in ENDINGS if kind.startswith("image/"))
+VIDEOS: Final = tuple(kind for kind in ENDINGS if kind.startswith("video/"))
 ACCEPTED: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
 NO_PICTURE: Final = "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG"
 _OTHER_NAMES: Final = {
@@ -37,4 +39,4 @@ def declared_kind(content_type: str | None) -> str | None:
 
 def is_picture(key: str) -> bool:
     """Return True if the storage key of an upload or of fetched media is that of a picture."""
-    return any(key.endswith(f".{ending}") for kind, ending in ENDINGS.items() if kind.startswith("image/"))
+    return any(key.endswith(f".{ENDINGS[kind]}") for kind in PICTURES)

@@ -5,6 +5,7 @@ The rules for imports are those of the service's interface: every layer that sho
 
 from motion.template.discovery import IMPORTED_MAX, Discovery, discover, slug
 from motion.template.inputs import (
+    LABEL_SHOWN_MAX,
     MEDIA_KINDS,
     NO_URL,
     Fault,
@@ -26,7 +27,7 @@ from motion.template.sources import (
 )
 
 __all__ = [
-    "IMPORTED_MAX", "MEDIA_KINDS", "NO_SOURCE", "NO_URL", "Discovery", "Fault", "InputField", "Kind", "Target", "Unrenderable",
+    "IMPORTED_MAX", "LABEL_SHOWN_MAX", "MEDIA_KINDS", "NO_SOURCE", "NO_URL", "Discovery", "Fault", "InputField", "Kind", "Target", "Unrenderable",
     "apply", "authored_fields", "discover", "hints_of", "media_sources", "sequence_frames", "slug", "source_fault",
     "unrenderable_layers", "validate",
 ]  # fmt: skip

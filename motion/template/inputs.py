@@ -29,6 +29,7 @@ Kind = Literal["text", "color", "number", "image", "media"]
 KINDS: tuple[Kind, ...] = ("text", "color", "number", "image", "media")
 MEDIA_KINDS: Final = frozenset({"image", "media"})
 NO_URL: Final = "must be a public http(s) URL"
+LABEL_SHOWN_MAX: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,12 @@ class InputField:
     required: bool
     default: str | float | None
     target: Target
+
+    @property
+    def shown_name(self) -> str:
+        """Return the label that the console shows, and the id that programs send, or only the id if both are one word."""
+        label = self.label[:LABEL_SHOWN_MAX]
+        return f"input {self.id!r}" if label.casefold() in ("", self.id.casefold()) else f"input {label!r} ({self.id})"
 
 
 @dataclass(frozen=True, slots=True)

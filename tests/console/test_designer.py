@@ -69,6 +69,19 @@ def test_the_picker_shows_the_colour_that_is_typed(designer: Person, window: Win
         expect(page.locator("[data-colour=in-tint]")).to_have_value(shown)
 
 
+def test_colours_are_taken_as_design_programs_copy_them(designer: Person, window: Window) -> None:
+    page = playground(designer, window)
+    for copied, sent in (("FF8800", "#FF8800"), (" 00ff8880 ", "#00ff8880")):
+        page.fill("#in-tint", copied)
+        expect(page.locator("#code-curl")).to_contain_text(f'"tint": "{sent}"')
+        expect(page.locator("#fault-tint")).to_be_hidden()
+        expect(page.locator("[data-colour=in-tint]")).to_have_value(sent.lower()[:7])
+    page.locator("[data-colour=in-tint]").fill("#0000ff")
+    expect(page.locator("#in-tint")).to_have_value("#0000ff80")  # a picker knows no alpha: that of the text stays
+    page.fill("#in-tint", "8800")  # a spreadsheet's 008800
+    expect(page.locator("#fault-tint")).to_contain_text("must be a colour")
+
+
 def test_entered_values_survive_a_reload_and_a_change_of_theme(designer: Person, window: Window) -> None:
     page = playground(designer, window)
     page.fill("#in-headline", "Two lines\n& a sign")

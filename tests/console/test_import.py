@@ -326,6 +326,17 @@ def test_an_import_says_why_it_shows_no_frame(
     assert "Everything in this project can be rendered" not in text
 
 
+def test_a_file_in_the_bundle_is_no_difference_to_the_editor_but_an_input_that_each_render_needs(
+    member: Person, worker: DummyWork, tmp_path: Path
+) -> None:
+    worker.warnings = ("There is nothing at assets/photo.png: its layer is not drawn.",)
+    project = tmp_path / "photo.motion"
+    project.write_bytes(bundle(document(layer("n1", "Photo", "image", src="assets/photo.png"))))
+    text = uploaded(member, project)
+    assert "A source must be given with every render." in text
+    assert "There is nothing at" not in text and "Drawn differently from the editor" not in text
+
+
 def test_another_composition_of_a_project_is_chosen(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:
     project = tmp_path / "two.motion"
     project.write_bytes(bundle(with_teaser(layer("t1", "Title", "text"))))

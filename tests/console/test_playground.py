@@ -128,3 +128,53 @@ def test_an_action_that_changed_nothing_says_which_renders_it_is_for(member: Per
     answer = member.post("/renders/actions/retry", job=job)
     shown = member.text(answer.headers["location"].removeprefix("/console"))
     assert "Nothing was created again: only failed and cancelled renders can be, each once." in shown
+
+
+IN_BUNDLE = "There is nothing at assets/photo.png: its layer is not drawn."
+
+
+def test_a_preview_names_the_inputs_without_a_file_instead_of_paths_in_the_bundle(
+    member: Person, tmp_path: Path
+) -> None:
+    template = member.api.template()
+    with drawing(member.api.world, tmp_path) as worker:
+        worker.warnings = (IN_BUNDLE, "a font is missing")
+        answer = member.post(f"/templates/{template}/preview")
+    assert json.loads(unquote(answer.headers[WARNINGS])) == ["No file is chosen yet for “Photo”.", "a font is missing"]
+
+
+def test_warnings_about_the_first_picture_are_shown(page: Any) -> None:
+    expect(page.locator("#warnings")).to_contain_text("a font is missing")
+
+
+def test_once_nothing_changes_the_frame_has_the_pixels_of_the_screen(
+    designer: Person, window: Callable[..., Any]
+) -> None:
+    template = designer.api.template(width=1280, height=720)
+    page = window(designer, device_scale_factor=2)
+    page.goto(f"{designer.origin}/console/templates/{template}/playground")
+    frame = page.locator("#frame")
+    expect(frame).to_have_js_property("naturalWidth", 1280)
+    page.fill("#in-headline", "Sharp")
+    expect(page.locator("#latency")).to_contain_text("drawn in")  # the quick frame
+    expect(frame).to_have_js_property("naturalWidth", 1280)
+
+
+def test_media_that_cannot_be_fetched_are_a_fault_of_their_input(page: Any) -> None:
+    fault = re.compile(r"^could not be fetched: .* Check the address, or upload a file\.$")
+    page.fill("#in-photo", "https://media.example.com/gone.png")
+    expect(page.locator("#fault-photo")).to_have_text(fault)
+    page.fill("#in-headline", "Changed meanwhile")
+    expect(page.locator("#code-curl")).to_contain_text("Changed meanwhile")
+    expect(page.locator("#fault-photo")).to_have_text(fault)
+    page.get_by_role("button", name="Remove Photo").click()
+    expect(page.locator("#latency")).to_contain_text("drawn in")
+    expect(page.locator("#fault-photo")).to_be_hidden()
+
+
+def test_a_change_that_the_frame_does_not_show_is_told(page: Any) -> None:
+    expect(page.locator("#warnings")).to_be_visible()  # the first frame is there
+    page.fill("#in-headline", "In a scene that comes later")
+    expect(page.locator("#preview-note")).to_have_text("This change does not show at 1.50 s. Move the time to see it.")
+    page.locator("#time").press("ArrowRight")  # the worker draws another picture for each time
+    expect(page.locator("#preview-note")).to_have_text("")

@@ -149,7 +149,23 @@ def test_a_file_in_another_encoding_is_told_what_to_save(
     page = window(designer)
     page.goto(f"{designer.origin}/console/templates/{template(designer)}/batch")
     page.set_input_files("[data-table-file]", tmp_path / "guests.csv")
-    expect(page.locator("#table-fault")).to_have_text("guests.csv is no text in UTF-8. Save the table as CSV UTF-8.")
+    fault = page.locator("#table-fault")
+    expect(fault).to_have_text("Not read: guests.csv. It is no text in UTF-8. Save the table as CSV UTF-8.")
+    (tmp_path / "guests.csv").write_bytes(b"")
+    page.set_input_files("[data-table-file]", tmp_path / "guests.csv")
+    expect(fault).to_have_text("Not read: guests.csv. The file is empty.")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be"])
+def test_tables_in_the_encodings_of_spreadsheets_are_read(
+    designer: Person, window: Callable[..., Any], tmp_path: Path, encoding: str
+) -> None:
+    (tmp_path / "guests.txt").write_bytes("\ufeffguest\tsize\r\nJosé\t1\r\n".encode(encoding.removesuffix("-sig")))
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template(designer)}/batch")
+    page.set_input_files("[data-table-file]", tmp_path / "guests.txt")
+    expect(page.locator(".batch tbody")).to_contain_text("José")
+    expect(page.locator(".list-foot")).to_contain_text("1 render of 3 s costs")
 
 
 def test_the_table_to_fill_in_has_the_templates_own_values_and_can_be_sent_as_it_is(designer: Person) -> None:

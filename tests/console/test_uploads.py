@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,3 +145,12 @@ def test_a_preview_says_what_does_not_look_as_designed(member: Person, window: W
         worker.warnings = ()
         page.fill("#in-headline", "Drawn without one")
         expect(page.locator("#warnings")).to_be_hidden()
+
+
+def test_a_refused_file_leads_to_another_one_of_the_types_that_the_farm_draws(page: Any, tmp_path: Path) -> None:
+    (tmp_path / "photo.heic").write_bytes(b"")
+    page.set_input_files("[data-upload=in-photo]", tmp_path / "photo.heic")
+    expect(page.locator("#fault-photo")).to_have_text(re.compile(r"the file is empty\. .* Choose another file\.$"))
+    accepted = page.get_attribute("[data-upload=in-photo]", "accept").split(",")
+    assert "image/jpeg" in accepted and "image/heic" not in accepted and "video/mp4" not in accepted
+    assert not [one for one in accepted if one.endswith("*")]  # such as image/*, with HEIC among them

@@ -7,13 +7,19 @@ const form = document.querySelector("[data-table]"), text = form.querySelector("
 const chooser = form.querySelector("[data-table-file]"), mediaChooser = form.querySelector("[data-media-files]"), uploads = form.querySelector("[data-uploads]");
 const isMedia = (file) => /^(image|video)\//.test(file.type);
 
+// Spreadsheets write UTF-8, or UTF-16 with a mark at the beginning.
+function decoded(bytes) {
+  const mark = new Uint8Array(bytes.slice(0, 2)).join(" ");
+  return new TextDecoder({ "255 254": "utf-16le", "254 255": "utf-16be" }[mark] || "utf-8", { fatal: true }).decode(bytes);
+}
 async function read(file) {
-  const refuse = (reason) => { fault.textContent = reason; fault.hidden = false; return false; };
-  if (file.size > 4 * CHARACTERS_MAX) return refuse(`${file.name} is too large. Render it in parts.`);
+  const refuse = (reason) => { fault.textContent = `Not read: ${file.name}. ${reason}`; fault.hidden = false; return false; };
+  if (!file.size) return refuse("The file is empty.");
+  if (file.size > 4 * CHARACTERS_MAX) return refuse("The table is too large. Render it in parts.");
   try {
-    text.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    text.value = decoded(await file.arrayBuffer());
   } catch {
-    return refuse(`${file.name} is no text in UTF-8. Save the table as CSV UTF-8.`);
+    return refuse("It is no text in UTF-8. Save the table as CSV UTF-8.");
   }
   fault.hidden = true;
   remember();

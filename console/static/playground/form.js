@@ -12,7 +12,7 @@ export function values(extra = {}) {
   return data;
 }
 // Return the response, or null if there is none.
-export const post = (path, data) => send(base + path, data, AbortSignal.timeout(ANSWER_MS));
+export const post = (path, data, signal = AbortSignal.timeout(ANSWER_MS)) => send(base + path, data, signal);
 export const isPicture = (answer) => (answer?.headers.get("content-type") || "").startsWith("image/");
 
 // Keep the values in the address, so that they survive a reload, a theme change and a new sign-in.

@@ -49,6 +49,7 @@ byId("reset-all").addEventListener("click", () => { reset(fields().filter(isChan
 // ---- Faults. A missing value is a fault only after the person has visited its input or requested the render ----
 const visited = new Set(all("[aria-invalid]", form).map((field) => field.closest("[data-field]").dataset.field));
 const refused = new Map(); // faults of uploads by input, until the input changes
+const unfetched = new Map(); // faults of media by input, until a frame is drawn with them
 function showFault(field, fault) {
   const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
   text.hidden = !fault;
@@ -63,11 +64,19 @@ async function check() {
   if (!found || turn !== checks) return; // a later call checks values that changed meanwhile
   for (const holder of fields()) {
     const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
-    showFault(value(holder), refused.get(id) || (missing ? "" : found.faults[id]));
+    showFault(value(holder), refused.get(id) || (missing ? "" : found.faults[id]) || unfetched.get(id));
   }
   if (!form.querySelector("[aria-invalid]")) form.querySelector("[data-refusal]")?.remove();
   for (const pre of all("[data-code]")) if (found.code[pre.dataset.code]) pre.textContent = found.code[pre.dataset.code];
 }
+form.addEventListener("drawn", ({ detail: faults }) => {
+  for (const holder of fields()) {
+    const id = holder.dataset.field;
+    if (!(id in faults) && !unfetched.has(id)) continue;
+    id in faults ? unfetched.set(id, faults[id]) : unfetched.delete(id);
+    showFault(value(holder), refused.get(id) || unfetched.get(id));
+  }
+});
 const checkSoon = () => { clearTimeout(checking); checking = setTimeout(() => { remember(); check(); }, CHECK_MS); };
 
 // ---- Entered values ----
@@ -81,12 +90,13 @@ function changed() {
 form.addEventListener("input", (event) => {
   const field = event.target, holder = field.closest("[data-field]");
   if (holder) visited.add(holder.dataset.field);
-  if (field.dataset.colour) byId(field.dataset.colour).value = field.value;
+  if (field.dataset.colour) pick(byId(field.dataset.colour), field.value);
   showColour(field);
   if (field.dataset.upload) return;
   if (field.tagName === "SELECT") { remember(); redraw(); check(); return; }
   giveUp(holder);
   refused.delete(holder.dataset.field);
+  unfetched.delete(holder.dataset.field);
   changed();
 });
 onUpload(
@@ -103,14 +113,19 @@ form.addEventListener("keydown", (event) => {
   field.value = Number((number + direction * (event.shiftKey ? 10 : event.altKey ? 0.1 : 1)).toPrecision(15));
   field.dispatchEvent(new Event("input", { bubbles: true }));
 });
+function pick(field, colour) {
+  const [, alpha = ""] = cssColour(field.value).match(/^#[0-9a-f]{6}([0-9a-f]{2})$/i) || []; // stays
+  field.value = colour + alpha;
+}
+const cssColour = (text) => (/^([0-9a-f]{6}|[0-9a-f]{8})$/i.test(text.trim()) ? `#${text.trim()}` : text); // as design programs copy it
 function showColour(field) {
-  const picker = form.querySelector(`[data-colour="${field.id}"]`);
-  if (!picker || !CSS.supports("color", field.value)) return;
+  const picker = form.querySelector(`[data-colour="${field.id}"]`), colour = cssColour(field.value);
+  if (!picker || !CSS.supports("color", colour)) return;
   const pen = document.createElement("canvas").getContext("2d");
-  pen.fillStyle = field.value;
-  pen.fillRect(0, 0, 1, 1);
-  const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
-  if (alpha) picker.value = picker.defaultValue = `#${[red, green, blue].map((one) => one.toString(16).padStart(2, "0")).join("")}`; // a colour picker cannot show alpha
+  pen.fillStyle = colour; // reads as #rrggbb, or with alpha as rgba(r, g, b, a); a colour picker cannot show alpha
+  const [, ...rgba] = pen.fillStyle.match(/^rgba\((\d+), (\d+), (\d+), ([\d.]+)\)$/) || [];
+  const opaque = rgba.length ? `#${rgba.slice(0, 3).map((one) => Number(one).toString(16).padStart(2, "0")).join("")}` : pen.fillStyle;
+  if (opaque.startsWith("#") && rgba[3] !== "0") picker.value = picker.defaultValue = opaque;
 }
 
 // ---- The page loads, is restored from the cache, or is online again ----

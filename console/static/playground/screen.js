@@ -1,12 +1,12 @@
 // Screen of the playground: the frame at a time, the playing draft, and the saved frame.
-import { reasonOf, show } from "../requests.js";
+import { isJson, reasonOf, show } from "../requests.js";
 import { byId, form, isPicture, post, values } from "./form.js";
 import { later } from "../page.js";
 import { play as playSheet } from "../sheets.js";
 
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
 const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
-const duration = Number(form.dataset.duration), AGAIN_MS = 3000;
+const duration = Number(form.dataset.duration), AGAIN_MS = 3000, FINE_MS = 500, QUICK_WIDTH = 640;
 
 function explain(reason) {
   show(note, reason);
@@ -38,18 +38,44 @@ const showClock = () => { clock.textContent = `${Number(time.value).toFixed(2)} 
 // ---- Frame of the newest inputs, one request at a time ----
 let drawing = false, again = false, picture = null;
 export async function draw() {
+  fine?.abort();
   if (drawing) { again = true; return; }
   drawing = true;
-  const began = performance.now();
-  const answer = await waitFor(post("/preview", values({ time: time.value })), 150);
-  if (isPicture(answer)) { await showFrame(await answer.blob().catch(() => null), performance.now() - began); warn(warningsOf(answer)); }
+  const began = performance.now(), moment = time.value, inputs = values().toString();
+  const answer = await waitFor(post("/preview", values({ time: moment })), 150);
+  const faults = await faultsOf(answer);
+  if (isPicture(answer)) { await showFrame(await answer.blob().catch(() => null), performance.now() - began, moment, inputs); warn(warningsOf(answer)); }
   else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
   if (!answer) later("preview", AGAIN_MS, () => form.dispatchEvent(new Event("again")));
+  else if (!again) form.dispatchEvent(new CustomEvent("drawn", { detail: faults }));
   drawing = false;
-  if (again) { again = false; draw(); }
+  if (again) { again = false; draw(); } else if (isPicture(answer)) drawFineSoon();
 }
-async function showFrame(blob, ms) {
+// Return the faults of the inputs that prevented the frame, by input.
+const faultsOf = async (answer) => (isJson(answer) && (await answer.clone().json().catch(() => ({}))).faults) || {};
+async function showFrame(blob, ms, moment, inputs) {
   if (!blob) return explain("The farm does not answer. Check the connection.");
+  await showPicture(blob);
+  explain("");
+  tellUnseen(moment, inputs);
+  latency.textContent = `drawn in ${Math.round(ms)} ms`;
+  frame.dataset.ms = Math.round(ms);
+  frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
+}
+// An input whose layer is not visible at this time leaves the frame as it was.
+let former = null; // the last quick frame
+function seen(moment, inputs) {
+  const pen = new OffscreenCanvas(frame.naturalWidth, frame.naturalHeight).getContext("2d", { willReadFrequently: true });
+  pen.drawImage(frame, 0, 0);
+  return { moment, inputs, pixels: new Uint32Array(pen.getImageData(0, 0, frame.naturalWidth, frame.naturalHeight).data.buffer) };
+}
+function tellUnseen(moment, inputs) {
+  const shown = seen(moment, inputs), isLater = former && former.inputs !== inputs && former.moment === moment;
+  const isSame = isLater && former.pixels.length === shown.pixels.length && former.pixels.every((pixel, index) => pixel === shown.pixels[index]);
+  if (isSame) show(note, `This change does not show at ${Number(moment).toFixed(2)} s. Move the time to see it.`);
+  else former = shown;
+}
+async function showPicture(blob) {
   const url = URL.createObjectURL(blob);
   frame.src = url;
   await frame.decode().catch(() => {});
@@ -57,10 +83,24 @@ async function showFrame(blob, ms) {
   if (picture) URL.revokeObjectURL(picture);
   picture = url;
   frame.hidden = playing !== null; // the draft is visible
-  explain("");
-  latency.textContent = `drawn in ${Math.round(ms)} ms`;
-  frame.dataset.ms = Math.round(ms);
-  frame.dataset.drawn = String(Number(frame.dataset.drawn || 0) + 1);
+}
+
+// ---- The same frame in the screen's pixels, once nothing changes. It also brings the warnings about the page's first picture ----
+let fine = null, fineTimer = 0, warned = false;
+function drawFineSoon() {
+  clearTimeout(fineTimer);
+  fineTimer = setTimeout(drawFine, FINE_MS);
+}
+async function drawFine() {
+  const width = Math.ceil(screen.clientWidth * devicePixelRatio);
+  if (drawing || playing || loading || (warned && width <= QUICK_WIDTH)) return;
+  const request = fine = new AbortController();
+  const answer = await post("/preview", values({ time: time.value, width }), request.signal);
+  const blob = isPicture(answer) && (await answer.blob().catch(() => null));
+  if (!blob || request.signal.aborted || drawing) return;
+  warned = true;
+  warn(warningsOf(answer));
+  if (!playing) await showPicture(blob);
 }
 
 // ---- Draft: a contact sheet, played in a loop ----
@@ -122,5 +162,7 @@ byId("save-frame").addEventListener("click", async () => {
 time.addEventListener("input", () => { stop(); showClock(); draw(); });
 const undrawn = () => { frame.classList.add("undrawn"); draw(); }; // the first picture failed; a new request returns the reason
 frame.addEventListener("error", undrawn, { once: true });
-if (frame.complete && !frame.naturalWidth) undrawn();
+const loaded = () => { former = seen(time.value, values().toString()); drawFineSoon(); };
+if (frame.complete) frame.naturalWidth ? loaded() : undrawn();
+else frame.addEventListener("load", () => { if (!drawing) loaded(); }, { once: true });
 showClock();
