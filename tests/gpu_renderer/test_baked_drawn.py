@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 from itertools import pairwise
 
 import numpy as np
@@ -239,7 +240,7 @@ def test_a_baked_ray_is_an_anti_aliased_triangle_that_fades_along_itself(painter
     assert np.abs(found - wanted).max() <= 16
 
 
-FLARE = {"centerY": -30.0, "brightness": 100.0}
+FLARE: dict[str, Any] = {"centerY": -30.0, "brightness": 100.0}
 """A lamp at (80, 20) of a canvas of 160 x 100 px."""
 
 
