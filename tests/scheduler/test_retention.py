@@ -14,11 +14,14 @@ import pytest
 from sqlalchemy import func, select, text
 from sqlmodel import col
 
+from farm_core.accounts.models import ApiKey
 from farm_core.assets.models import Asset
+from farm_core.audit.models import AuditEntry
 from farm_core.batches.models import Batch
 from farm_core.db.database import Database
 from farm_core.db.queue_models import AccountQueue
 from farm_core.jobs.models import Job, JobEvent, Segment, Task
+from farm_core.sign_in.models import ConsoleSession, SignInLink
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.storage.port import StoredObject
@@ -307,6 +310,41 @@ async def test_rows_of_deleted_templates_and_old_batches_go_once_nothing_refers_
         sizes = await session.scalars(text("SELECT count(*) FROM deletions GROUP BY transaction"))
         assert max(sizes) <= BATCH, "transactions are small"
     await database.close()
+
+
+@pytest.mark.service
+async def test_keys_sessions_links_and_audit_entries_go_at_an_age_of_their_own(
+    database: Database, tmp_path: Path
+) -> None:
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    await furnish(database, storage)
+    reaper = RowReaper(parts_for(database, storage, [], tmp_path, ManualClock(NOW)))
+    second, settings = timedelta(seconds=1), reaper.dependencies.settings
+    old_key, old_entry = NOW - timedelta(days=settings.result_days), NOW - timedelta(days=settings.audit_days)
+    assert old_entry < old_key
+    keys = {"revoked": (old_key - second, None), "just revoked": (old_key + second, None), "valid": (None, NOW)}
+    keys |= {"expired": (None, old_key - second), "just expired": (None, old_key + second)}
+    async with database.work() as session:
+        for name, (revoked_at, expires_at) in keys.items():
+            ends = {"revoked_at": revoked_at, "expires_at": expires_at}
+            session.add(ApiKey(id=name, account_id="acc_a", name=name, prefix="", secret_hash=name, scopes=[], **ends))
+        for number in range(BATCH + 1):
+            session.add(ConsoleSession(token_hash=f"old{number}", account_id="acc_a", expires_at=NOW - second))
+        for kind in (ConsoleSession, SignInLink):
+            session.add_all(
+                kind(token_hash=name, account_id="acc_a", expires_at=expires_at)
+                for name, expires_at in (("over", NOW - second), ("usable", NOW + second))
+            )
+        session.add_all(
+            AuditEntry(at=at, who="ann", role="operator", action=name, target="")
+            for name, at in (("old", old_entry - second), ("young", old_entry + second))
+        )
+    await reaper.tick()
+    async with database.reading() as session:
+        assert set(await session.scalars(select(col(ApiKey.id)))) == {"just revoked", "just expired", "valid"}
+        for kind in (ConsoleSession, SignInLink):
+            assert set(await session.scalars(select(col(kind.token_hash)))) == {"usable"}
+        assert set(await session.scalars(select(col(AuditEntry.action)))) == {"young"}
 
 
 NOTE_DELETIONS = (
