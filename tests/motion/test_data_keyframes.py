@@ -8,7 +8,7 @@ import pytest
 
 from motion.formulas import css_color
 from motion.formulas.data_keyframes import data_track, outline_points, sample_data
-from motion.formulas.mask_keys import mask_track, sample_mask
+from motion.formulas.mask_keys import mask_paths, mask_track, sample_mask
 from motion.formulas.outline_growth import DataPoint
 from motion.snapshot import GradientStop, PathPoint
 
@@ -156,3 +156,20 @@ def test_the_first_mask_key_is_shown_as_stored() -> None:
     track = mask_track([{"t": 0, "mask": mask()}, {"t": 1, "mask": feathered}])
     assert track is not None
     assert sample_mask(track, 0)[0].points[0].feather is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "mixed"),
+    [
+        ("rgba(0,0,0,0)", "rgba(0,0,0,2)", "#00000040"),
+        (" #ff0000 ", "#ff0000", "#ff0000"),
+        ("rgba(0,0,0,0.9995)", "rgba(0,0,0,0.9995)", "#000000ff"),
+    ],
+)
+def test_colours_are_mixed_within_their_range(a: str, b: str, mixed: str) -> None:
+    assert css_color.mix(a, b, 0.25) == mixed
+
+
+def test_a_mask_path_is_closed_and_opaque_at_most() -> None:
+    (path,) = mask_paths({"paths": [{"points": [{"x": 0, "y": 0}], "opacity": 2, "feather": -1}]})
+    assert (path.closed, path.opacity, path.feather) == (True, 1.0, 0.0)

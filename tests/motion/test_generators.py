@@ -181,3 +181,8 @@ def test_a_setting_of_a_wrong_type_is_named_and_left_out(stored: object) -> None
 def test_absurd_fields_stay_bounded(number: float) -> None:
     names = ("birthRate", "lifetime", "speed", "maxParticles", "seed", "gravityX", "sizeStart", "lifetimeRandom")
     assert len(emitted(10, **dict.fromkeys(names, number))) <= 20_000
+
+
+def test_a_falloff_weighs_the_delay_too() -> None:
+    found = cloned(count=3, step={"time": 2}, falloff={"shape": "linear", "position": 0, "width": 1})
+    assert [clone.delay_seconds for clone in found] == pytest.approx([0, 0.5, 0])

@@ -101,3 +101,14 @@ def test_a_track_is_constant_only_where_nothing_can_move_it() -> None:
     assert is_constant(track(key(0, 5), key(1, 5)))
     assert not is_constant(track(key(0, 5, so=3), key(1, 5)))
     assert not is_constant(track(key(0, 5), key(1, 6)))
+
+
+def test_a_level_place_of_a_curve_ends_the_search() -> None:
+    """animation.md 2.1: a slope below 1e-6 is not divided by."""
+    assert cubic_bezier((1.0, 0.0, 0.0, 1.0), 0.5001) == pytest.approx(0.50015)
+
+
+def test_a_key_without_a_tangent_has_one_at_a_third_of_the_way() -> None:
+    """animation.md 2.2: c1 = a.value + (a.so ?? delta/3)."""
+    found = track(key(0, 0), key(1, 9, si=0))
+    assert sample_scalar(found, 0.5) == pytest.approx((3 * 3 + 3 * 9 + 9) / 8)

@@ -97,3 +97,14 @@ def test_a_fill_string_fills_the_shapes_of_an_svg_picture_and_a_fill_object_does
     assert source(plain, "a", SvgSource).svg_fill == "#123456"
     assert source(document(node("a", "image", src="a.svg", style={"fill": "red"})), "a", ImageSource).svg_fill == "red"
     assert source(document(node("a", "image", src="a.svg", fx=painted)), "a", ImageSource).svg_fill is None
+
+
+def test_moving_widths_of_strokes_stay_in_their_range() -> None:
+    fx = {"stroke": {"width": 4, "color": "#fff", "taper": {"enabled": True, "startWidth": 50}}}
+    tracks = {"a": {"strokeTaperStartWidth": keys((0, 5)), "strokeTaperEndWidth": keys((0, -5))}}
+    (stroke,) = source(document(node("a", fx=fx), tracks=tracks), "a", ShapeSource).strokes
+    assert stroke.taper is not None
+    assert (stroke.taper.start_width, stroke.taper.end_width) == (1.0, 0.0)
+    for width in (0, -3):
+        vanished = document(node("a", fx=fx), tracks={"a": {"strokeWidth": keys((0, width))}})
+        assert source(vanished, "a", ShapeSource).strokes == ()

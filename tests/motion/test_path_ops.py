@@ -219,3 +219,15 @@ def test_stored_geometry_prefers_two_or_more_subpaths() -> None:
     assert [run.closed for run in two] == [True, True]
     assert [run.closed for run in one] == [False]
     assert stored_runs({"points": []}) == ()
+
+
+def test_twist_turns_a_point_by_its_distance_from_the_middle() -> None:
+    halves = [PathPoint(x, y, x, y, x, y) for x, y in ((100.0, 0.0), (-100.0, 0.0), (0.0, 50.0), (0.0, -50.0))]
+    found = run_chain({"type": "twist", "amount": 90}, runs=(Run(tuple(halves), closed=True),))
+    root = math.sqrt(0.5) * 50
+    assert rounded(found.runs[0]) == [
+        (0, 100),
+        (0, -100),
+        (round(-root, 4), round(root, 4)),
+        (round(root, 4), round(-root, 4)),
+    ]

@@ -181,3 +181,28 @@ def test_the_last_colour_wins_with_the_strongest_mix() -> None:
 def test_disabled_animators_and_selectors_do_nothing() -> None:
     assert poses({"y": 5, "enabled": False}) == []
     assert [pose.dy for pose in poses({"y": 5, "selectors": [{"enabled": False, "end": 0}]})] == [5, 5, 5, 5]
+
+
+def test_a_character_without_a_unit_does_not_wiggle() -> None:
+    wiggly = {"kind": "wiggly", "basedOn": "charactersExcludingSpaces"}
+    found = weigh({"amount": 50}, {**wiggly, "mode": "add"}, content="A B", time=0.3)
+    assert found[1] == (0.5, 0.5)
+    assert found[0] != (0.5, 0.5)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("difference", 0.7), ("unknown", 1.0), ("max", 1.0), ("min", 0.3)])
+def test_selectors_are_combined_by_their_modes(mode: str, expected: float) -> None:
+    assert along_x({"amount": 30}, {"amount": 100, "mode": mode}) == pytest.approx([expected] * 5)
+    assert along_x({"amount": 30}, {"amount": 40, "mode": "unknown"}) == pytest.approx([0.7] * 5)
+
+
+def test_a_correlation_is_at_most_whole() -> None:
+    found = [weigh({"kind": "wiggly", "correlation": correlation}, time=0.3) for correlation in (100, 300)]
+    assert found[0] == found[1]
+
+
+def test_the_vertical_scale_follows_the_vertical_wiggle() -> None:
+    wiggly = {"kind": "wiggly", "minAmount": 10, "maxAmount": 90}
+    for pose in poses({"x": 10, "y": 10, "scale": 200, "selectors": [wiggly]}, time=0.3):
+        assert (pose.scale_x, pose.scale_y) == pytest.approx((1 + pose.dx / 10, 1 + pose.dy / 10))
+        assert pose.dx != pose.dy

@@ -66,3 +66,9 @@ def test_colour_tracks_of_a_text_count_with_a_red_channel_those_of_its_fill_firs
     moving = {"t": {path: keys((0, value)) for path, value in tracks.items()}}
     doc = document(node("t", "text", text={"content": "A"}, style={"fill": "#102030"}), tracks=moving)
     assert source(doc, "t", TextSource).style.fill == fill
+
+
+@pytest.mark.parametrize(("weight", "drawn"), [(2000, 1000), (-5, 1), (450, 450)])
+def test_a_moving_weight_stays_between_1_and_1000(weight: float, drawn: float) -> None:
+    doc = document(node("t", "text", text={"content": "A"}), tracks={"t": {"fontWeight": keys((0, weight))}})
+    assert source(doc, "t", TextSource).style.weight == drawn

@@ -15,7 +15,7 @@ Lines = tuple[Polyline, ...]
 def trim(operator: PathOperator, lines: Lines, time_seconds: float) -> Lines:
     """Return the parts inside the window. A window over the path's start gives two open pieces."""
     windows = _windows(operator)
-    if operator.is_simultaneous and len(lines) > 1:
+    if operator.is_simultaneous:
         return _trim_together(lines, windows)
     return tuple(
         piece for line in lines for a, b in windows for piece in _piece(line, a * _length(line), b * _length(line))
