@@ -173,3 +173,19 @@ def test_colours_are_mixed_within_their_range(a: str, b: str, mixed: str) -> Non
 def test_a_mask_path_is_closed_and_opaque_at_most() -> None:
     (path,) = mask_paths({"paths": [{"points": [{"x": 0, "y": 0}], "opacity": 2, "feather": -1}]})
     assert (path.closed, path.opacity, path.feather) == (True, 1.0, 0.0)
+
+
+def test_handles_of_points_are_read_by_their_names() -> None:
+    stored = {"x": 0, "y": 0, "inX": 1, "inY": 2, "outX": 3, "outY": 4}
+    assert sampled("points", [stored], [stored], 0.5) == (DataPoint(0, 0, 1, 2, 3, 4),)
+
+
+def test_channels_beyond_their_range_are_clamped_before_they_are_mixed() -> None:
+    assert css_color.mix("rgb(300,-50,0)", "#000000", 0.5) == "#800000"
+
+
+def test_a_mask_path_that_the_next_key_lacks_stays() -> None:
+    path = {"points": [{"x": 5, "y": 0}]}
+    track = mask_track([{"t": 0, "mask": {"paths": [path, path]}}, {"t": 1, "mask": {"paths": [path]}}])
+    assert track is not None
+    assert [found.points[0].x for found in sample_mask(track, 0.9)] == [5, 5]

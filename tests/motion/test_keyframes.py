@@ -112,3 +112,16 @@ def test_a_key_without_a_tangent_has_one_at_a_third_of_the_way() -> None:
     """animation.md 2.2: c1 = a.value + (a.so ?? delta/3)."""
     found = track(key(0, 0), key(1, 9, si=0))
     assert sample_scalar(found, 0.5) == pytest.approx((3 * 3 + 3 * 9 + 9) / 8)
+
+
+def test_a_segment_with_tangents_does_not_overshoot() -> None:
+    leaving = key(0, 0, easing="bezier", bezier=[0.34, 1.56, 0.64, 1], so=0)
+    assert sample_scalar(track(leaving, key(1, 9)), 0.6) == 9
+
+
+def test_the_first_half_of_ease_in_out_ends_in_the_middle() -> None:
+    assert sample_scalar(track(key(0, 0, easing="easeInOut"), key(1, 1)), 0.45) == pytest.approx(0.405)
+
+
+def test_velocity_looks_a_millisecond_ahead_and_back() -> None:
+    assert velocity(track(key(0, 0, easing="easeIn"), key(1, 1)), 1.0) == pytest.approx(0.9995)

@@ -206,3 +206,7 @@ def test_the_vertical_scale_follows_the_vertical_wiggle() -> None:
     for pose in poses({"x": 10, "y": 10, "scale": 200, "selectors": [wiggly]}, time=0.3):
         assert (pose.scale_x, pose.scale_y) == pytest.approx((1 + pose.dx / 10, 1 + pose.dy / 10))
         assert pose.dx != pose.dy
+
+
+def test_an_animator_without_selectors_has_hard_edges() -> None:
+    assert [pose.dx for pose in poses({"x": 10, "end": 50}, content="ABCDE")] == [10, 10, 10, 0, 0]

@@ -322,6 +322,7 @@ async def test_keys_sessions_links_and_audit_entries_go_at_an_age_of_their_own(
     second, settings = timedelta(seconds=1), reaper.dependencies.settings
     old_key, old_entry = NOW - timedelta(days=settings.result_days), NOW - timedelta(days=settings.audit_days)
     assert old_entry < old_key
+    kinds: tuple[type[ConsoleSession | SignInLink], ...] = (ConsoleSession, SignInLink)
     keys = {"revoked": (old_key - second, None), "just revoked": (old_key + second, None), "valid": (None, NOW)}
     keys |= {"expired": (None, old_key - second), "just expired": (None, old_key + second)}
     async with database.work() as session:
@@ -330,7 +331,7 @@ async def test_keys_sessions_links_and_audit_entries_go_at_an_age_of_their_own(
             session.add(ApiKey(id=name, account_id="acc_a", name=name, prefix="", secret_hash=name, scopes=[], **ends))
         for number in range(BATCH + 1):
             session.add(ConsoleSession(token_hash=f"old{number}", account_id="acc_a", expires_at=NOW - second))
-        for kind in (ConsoleSession, SignInLink):
+        for kind in kinds:
             session.add_all(
                 kind(token_hash=name, account_id="acc_a", expires_at=expires_at)
                 for name, expires_at in (("over", NOW - second), ("usable", NOW + second))
@@ -342,7 +343,7 @@ async def test_keys_sessions_links_and_audit_entries_go_at_an_age_of_their_own(
     await reaper.tick()
     async with database.reading() as session:
         assert set(await session.scalars(select(col(ApiKey.id)))) == {"just revoked", "just expired", "valid"}
-        for kind in (ConsoleSession, SignInLink):
+        for kind in kinds:
             assert set(await session.scalars(select(col(kind.token_hash)))) == {"usable"}
         assert set(await session.scalars(select(col(AuditEntry.action)))) == {"young"}
 
