@@ -327,8 +327,12 @@ async def test_keys_sessions_links_and_audit_entries_go_at_an_age_of_their_own(
     keys |= {"expired": (None, old_key - second), "just expired": (None, old_key + second)}
     async with database.work() as session:
         for name, (revoked_at, expires_at) in keys.items():
-            ends = {"revoked_at": revoked_at, "expires_at": expires_at}
-            session.add(ApiKey(id=name, account_id="acc_a", name=name, prefix="", secret_hash=name, scopes=[], **ends))
+            session.add(
+                ApiKey(
+                    id=name, account_id="acc_a", name=name, prefix="", secret_hash=name, scopes=[],
+                    revoked_at=revoked_at, expires_at=expires_at,
+                )
+            )  # fmt: skip
         for number in range(BATCH + 1):
             session.add(ConsoleSession(token_hash=f"old{number}", account_id="acc_a", expires_at=NOW - second))
         for kind in kinds:
