@@ -28,7 +28,7 @@ def rectangle(element: Element, viewport: Viewport) -> tuple[float, float, float
     return x, y, width, height
 
 
-def inner_view(element: Element, state: ElementState, use: Element | None = None) -> InnerView | None:
+def inner_view(element: Element, state: ElementState, use: Element | None) -> InnerView | None:
     """Return the viewport of an element, or None if it shows nothing. Width and height of a `use` override its own."""
     width, height = (
         length((use.get(name) if use is not None else None) or element.get(name) or "100%", reference)

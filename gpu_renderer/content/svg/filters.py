@@ -111,6 +111,7 @@ def in_linear_light(made: skia.ImageFilter) -> skia.ImageFilter:
 
 
 def _is_linear(style: Style) -> bool:
+    """Return True if a primitive of this style computes in linear light."""
     return style.get("color-interpolation-filters", "linearRGB") != "sRGB"
 
 
@@ -145,7 +146,7 @@ class _Chain:
         self._style = self._scene.cascade.computed(primitive, self._outer_style)
         inputs = self._inputs()
         self._region = self._primitive_region(inputs)
-        in_linear = self._is_linear() and name not in _LIGHT_INDEPENDENT
+        in_linear = _is_linear(self._style) and name not in _LIGHT_INDEPENDENT
         work = self._own_work(name, inputs) + (_LINEAR_LIGHT_WORK if in_linear else 0.0)
         work += sum(self._work.get(given, 0.0) for given in inputs)
         if in_linear:
@@ -200,10 +201,6 @@ class _Chain:
         default = self._whole if default.isEmpty() else default
         region = skia.Rect.MakeXYWH(*(getattr(own if name in stated else default, name)() for name in _REGION))
         return region if region.intersect(self._whole) else skia.Rect.MakeEmpty()
-
-    def _is_linear(self) -> bool:
-        """Return True if primitives of the style compute in linear light."""
-        return _is_linear(self._style)
 
     def _inputs(self) -> list[_Result]:
         name = name_of(self._primitive)
@@ -276,7 +273,7 @@ class _Chain:
 
     def _drop_shadow(self, inputs: list[_Result]) -> _Result:
         sigmas = (sigma / BOX_SIGMA for sigma in self._pair("stdDeviation", 2.0))
-        color = self._flood_color(linear=self._is_linear())
+        color = self._flood_color(linear=_is_linear(self._style))
         return skia.ImageFilters.DropShadow(*self._shift(2.0), *sigmas, color, inputs[0])
 
     def _morphology(self, inputs: list[_Result]) -> _Result:
@@ -304,7 +301,7 @@ class _Chain:
 
     def _lighting(self, inputs: list[_Result]) -> _Result:
         color = color_of(self._style.get("lighting-color", "white"), self._style) or css.BLACK
-        packed_color = _packed(color._replace(alpha=1.0), linear=self._is_linear())
+        packed_color = _packed(color._replace(alpha=1.0), linear=_is_linear(self._style))
         return lighting(Surface(inputs[0], self._primitive, packed_color, self._box)) or _NOTHING
 
     def _convolve_matrix(self, inputs: list[_Result]) -> _Result:
