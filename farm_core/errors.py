@@ -179,9 +179,8 @@ class RateLimited(FarmError):
     status = 429
     code = "rate_limit_exceeded"
 
-    def __init__(self, retry_after_seconds: int, message: str | None = None) -> None:
-        default = f"Too many requests. Try again in {retry_after_seconds} s."
-        super().__init__(message or default, retryAfterSeconds=retry_after_seconds)
+    def __init__(self, retry_after_seconds: int, message: str) -> None:
+        super().__init__(message, retryAfterSeconds=retry_after_seconds)
 
 
 class Unavailable(FarmError):

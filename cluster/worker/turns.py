@@ -8,7 +8,6 @@ assignments run in order of arrival.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
@@ -64,8 +63,8 @@ class Turns:
         execute: Execute,
         arrivals: Callable[[], Iterable[Entry]],
         *,
-        may_pause: Callable[[], bool] = lambda: True,
-        clock: Callable[[], float] = time.monotonic,
+        may_pause: Callable[[], bool],
+        clock: Callable[[], float],
     ) -> None:
         self._execute, self._arrivals, self._may_pause, self._clock = execute, arrivals, may_pause, clock
         self._entries: list[Entry] = []
