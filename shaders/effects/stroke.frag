@@ -42,8 +42,9 @@ float most_in_world(float width) {
     return most;
 }
 
+// A negative width, which an animation can pass through, looks at the eight neighbours at most.
 float most_in_texels(float width) {
-    int square = int(min(width * width, 512.0)), top = root(square), rows = root(square - 1), rows_of_33 = root(square - 256);
+    int square = int(min(width * width, width < 0.0 ? 2.0 : 512.0)), top = root(square), rows = root(square - 1), rows_of_33 = root(square - 256);
     float most = max(here().a, max(alpha_at(0, -top), alpha_at(0, top)));
     for (int dy = -rows; dy <= rows && most < 1.0; dy++) most = max(most, most_in_row(root(square - dy * dy), dy));
     for (int dy = -rows_of_33; dy <= rows_of_33 && most < 1.0; dy++) most = max(most, alpha_at(0, dy));

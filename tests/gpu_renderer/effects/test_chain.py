@@ -188,7 +188,7 @@ def largest_in_disc(alpha: Buffer, width: float) -> Buffer:
     return np.asarray(np.max(copies, axis=0))
 
 
-@pytest.mark.parametrize("width", [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.3, 13.0, 16.0, 17.5, 40.0])
+@pytest.mark.parametrize("width", [-7.3, -1.2, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 7.3, 13.0, 16.0, 17.5, 40.0])
 def test_a_stroke_looks_at_every_pixel_of_its_disc_up_to_the_frames_edge(painter: Painter, width: float) -> None:
     source = np.zeros((50, 70, 4))
     spots = np.random.default_rng(3).integers(0, (50, 70), (30, 2))
