@@ -245,15 +245,14 @@ FLARE: dict[str, Any] = {"centerY": -30.0, "brightness": 100.0}
 
 
 def test_a_baked_flare_adds_the_alpha_of_its_gradients(painter: Painter) -> None:
-    found = run(painter, np.zeros((100, 160, 4), np.uint8), entry("lens-flare", color="#204080", **FLARE), REST)[29, 89]
+    found = run(painter, np.zeros((100, 160, 4), np.uint8), flare("#204080", 1.0), REST)[29, 89]
     share = math.hypot(9.5, 9.5) / (0.35 * 160)  # of the halo, which alone covers this pixel
     alpha = np.interp(share, [0, 0.25, 1], [0.55, 0.18, 0])
     assert np.abs(found - np.array([32, 64, 128, 255]) * alpha).max() <= 1
 
 
 def test_the_core_of_a_baked_flare_fades_from_white_to_its_color_as_straight_colors_do(painter: Painter) -> None:
-    flare = entry("lens-flare", color="#0000ff", scale=5.0, **FLARE)
-    red = run(painter, opaque(0, 0, 0, 100, 160), flare, REST)[28, 80:104, 0]
+    red = run(painter, opaque(0, 0, 0, 100, 160), flare("#0000ff", 5.0), REST)[28, 80:104, 0]
     share = np.hypot(np.arange(24) + 0.5, 8.5) / (0.5 * 0.06 * 160 * 5)
     white = np.clip(1 - share, 0, 1) * np.interp(share, [0, 1], [0.95, 0.5])
     assert white[0] > 0.4
