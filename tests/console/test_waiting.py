@@ -10,6 +10,7 @@ from html import unescape
 import pytest
 from psycopg.types.json import Jsonb
 
+from tests.console.filled import farm
 from tests.console.people import Person
 
 pytestmark = pytest.mark.service
@@ -92,3 +93,9 @@ def test_the_overview_asks_to_resume_workers_that_were_drained(operator: Person)
     assert "No worker takes work." in shown
     assert "Resume the workers that are drained or in quarantine." in shown
     assert "farm doctor" not in shown
+
+
+def test_a_failed_render_shows_no_cost(member: Person) -> None:
+    names = farm(member)
+    assert "costs 0.05" in member.text(f"/renders/{names['queued']}")
+    assert "costs" not in member.text(f"/renders/{names['failed']}")
