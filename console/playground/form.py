@@ -141,14 +141,11 @@ def media_faults(template: Template, values: Mapping[str, Any], failure: str) ->
 
 
 def shown_warnings(template: Template, values: Mapping[str, Any], lines: Sequence[str]) -> list[str]:
-    """Return the warnings about a frame. Instead of files in the bundle they name the inputs without a file."""
-    shown = [line for line in lines if not is_in_bundle(line)]
-    if len(shown) == len(lines):
-        return shown
-    labels = labels_of(fields_of(template))
+    """Return the warnings about a frame. Inputs without a file take the place of files in the bundle."""
+    shown, labels = [line for line in lines if not is_in_bundle(line)], labels_of(fields_of(template))
     missing = [field.id for field in fields_of(template) if field.kind in MEDIA_KINDS and field.required]
     names = ", ".join(f"“{labels[name]}”" for name in missing if name not in values)
-    return [*([f"No file is chosen yet for {names}."] if names else []), *shown]
+    return [f"No file is chosen yet for {names}.", *shown] if names and len(shown) < len(lines) else list(lines)
 
 
 def general_faults(template: Template, faults: Sequence[tuple[str, str]]) -> list[str]:
