@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 from itertools import pairwise
 
 import numpy as np
@@ -240,8 +239,9 @@ def test_a_baked_ray_is_an_anti_aliased_triangle_that_fades_along_itself(painter
     assert np.abs(found - wanted).max() <= 16
 
 
-FLARE: dict[str, Any] = {"centerY": -30.0, "brightness": 100.0}
-"""A lamp at (80, 20) of a canvas of 160 x 100 px."""
+def flare(color: str, scale: float) -> EffectSnapshot:
+    """Return a flare whose lamp is at (80, 20) of a canvas of 160 x 100 px."""
+    return entry("lens-flare", color=color, scale=scale, centerY=-30.0, brightness=100.0)
 
 
 def test_a_baked_flare_adds_the_alpha_of_its_gradients(painter: Painter) -> None:
