@@ -94,21 +94,21 @@ class StillExchange:
         """
         asking = self._asking.setdefault(request.subject.account_id, {})
         asking[request.id] = request
-        self._waiters[request.id] = asyncio.get_running_loop().create_future()
+        waiter = self._waiters[request.id] = asyncio.get_running_loop().create_future()
         try:
             if len(asking) > ACCOUNT_ASKING_MAX:
                 await self._refuse(asking.pop(next(iter(asking))))
-            return await self._ask(request)
+            return await self._ask(request, waiter)
         except asyncio.CancelledError:
             await self._leave(request)
             raise
         finally:
-            del self._waiters[request.id]
+            self._waiters.pop(request.id, None)
             asking.pop(request.id, None)
             if not asking and self._asking.get(request.subject.account_id) is asking:
                 del self._asking[request.subject.account_id]
 
-    async def _ask(self, request: QueuedStill) -> StillAnswer | None:
+    async def _ask(self, request: QueuedStill, waiter: asyncio.Future[StillAnswer]) -> StillAnswer | None:
         async with _quick():
             deadline = await self._time() + request.deadline - time.monotonic()
             stored = orjson.dumps(asdict(request) | {"deadline": deadline, "inbox": self._inbox}).decode()
@@ -117,7 +117,6 @@ class StillExchange:
                 return None
         if self._receiving is None or self._receiving.done():
             self._receiving = asyncio.create_task(self._receive())
-        waiter = self._waiters[request.id]
         async with others_first():
             await asyncio.wait({waiter}, timeout=WAIT_SECONDS)
         if waiter.cancelled():
@@ -137,7 +136,7 @@ class StillExchange:
                 waiter.cancel()
 
     def _settle(self, still_id: str, answer: StillAnswer) -> None:
-        waiter = self._waiters.get(still_id)
+        waiter = self._waiters.pop(still_id, None)
         if waiter is not None and not waiter.done():
             waiter.set_result(answer)
 
@@ -226,6 +225,7 @@ class StillExchange:
         """Close the connections."""
         if self._receiving is not None:
             self._receiving.cancel()
+            await asyncio.gather(self._receiving, return_exceptions=True)
         await self._redis.aclose()
 
 
