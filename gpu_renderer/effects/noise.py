@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 DOUBLE_BITS = 53
 KEY_FACTOR = 1442695040888963328
 """Factor of the seed in the keys of scattering hashes (effects.md 6)."""
+HASH_FACTORS = (374761393, 668265263)
+"""Factors of a and b in the integer hashes (effects.md 6)."""
 LATTICES_MAX = 8
 BAND_ROWS = 32
 """Number of rows of a lattice that fit the processor's cache."""
@@ -223,6 +225,15 @@ class RoughenEdges(Effect):
 class BlockDissolve(Effect):
     def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
         return {"u_key": hash_key(values.number("seed") * KEY_FACTOR)}
+
+
+@effect("burn-film")
+class BurnFilm(Effect):
+    def derive(self, values: EffectValues, width: float, height: float) -> Mapping[str, UniformValue]:
+        # h2(x + seed, y - seed) is the hash of x and y with this key. The sum of all is cut off towards zero, so a seed
+        # that is not whole has one key for sums above zero and another one below.
+        key = values.number("seed") * (HASH_FACTORS[0] - HASH_FACTORS[1])
+        return {"u_keys": hash_keys((math.floor(key), math.ceil(key))), "u_key": key / HASH_FACTORS[0]}
 
 
 @effect("turbulent-displace")

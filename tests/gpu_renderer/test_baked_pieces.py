@@ -10,6 +10,7 @@ import pytest
 from gpu_renderer.effects import Route, every_effect
 from gpu_renderer.effects.particles import h2
 from gpu_renderer.opengl.painter import Painter
+from motion.formulas.noise import plane_hashes
 from tests.gpu_renderer.canvases import Pixels, baked_pixels, opaque
 
 pytestmark = pytest.mark.gl
@@ -152,3 +153,15 @@ def test_burning_eats_the_film_from_the_point(painter: Painter) -> None:
     found = baked_pixels(painter, opaque(90, 90, 90, 80, 80), "burn-film", burn=50.0, randomness=0.0)
     assert found[40, 40, 3] < 20
     assert found[0, 0, 3] == 255
+
+
+@pytest.mark.parametrize("seed", [3.0, 66.59])
+def test_the_edge_of_burning_film_follows_the_hash_of_the_stored_seed(painter: Painter, seed: float) -> None:
+    colors = {"burnColor": "#ff0000", "charColor": "#0000ff"}
+    found = baked_pixels(painter, opaque(90, 90, 90, 80, 80), "burn-film", burn=50.0, randomness=100.0, seed=seed, **colors)
+    rows, columns = np.mgrid[0:80, 0:80].astype(np.float64)
+    far = math.hypot(40, 40)
+    ragged = (plane_hashes(columns + seed, rows - seed) - 0.5) * 0.18 * far
+    beyond = np.hypot(columns - 39.5, rows - 39.5) - ragged - 1.15 * 0.5 * far
+    is_clear = np.abs(beyond) > 1e-3
+    assert np.array_equal((found[..., 2] == 0)[is_clear], (beyond <= 0)[is_clear])

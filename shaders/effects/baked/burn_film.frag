@@ -6,13 +6,18 @@
 
 uniform float u_burn, u_randomness;    // percent
 uniform vec4 u_burn_color, u_char_color;  // straight sRGB
-uniform float u_seed;
+uniform ivec2 u_keys[2];  // hash keys of the seed, for sums above and below zero
+uniform float u_key;      // the key itself, in units of the hash's first factor
+
+float random(ivec2 p) {
+    bool below = float(p.x) + float(p.y) * (668265263.0 / 374761393.0) + u_key < 0.0;
+    return hash_a(p.x, p.y, u_keys[below ? 1 : 0]);
+}
 
 void main() {
     float t = u_burn / 100.0;
     float far = length(max(middle(), extent() - middle())), hot = 1.15 * t * far;
-    int seed = int(floor(u_seed + 0.5));
-    float ragged = (h2(pixel().x + seed, pixel().y - seed) - 0.5) * u_randomness / 100.0 * 0.18 * far;
+    float ragged = (random(pixel()) - 0.5) * u_randomness / 100.0 * 0.18 * far;
     float front = distance(place(), middle()) - ragged;
     vec4 c = here();
     vec3 hsl = rgb_to_hsl(c.rgb);
