@@ -158,7 +158,9 @@ def test_burning_eats_the_film_from_the_point(painter: Painter) -> None:
 @pytest.mark.parametrize("seed", [3.0, 66.59])
 def test_the_edge_of_burning_film_follows_the_hash_of_the_stored_seed(painter: Painter, seed: float) -> None:
     colors = {"burnColor": "#ff0000", "charColor": "#0000ff"}
-    found = baked_pixels(painter, opaque(90, 90, 90, 80, 80), "burn-film", burn=50.0, randomness=100.0, seed=seed, **colors)
+    found = baked_pixels(
+        painter, opaque(90, 90, 90, 80, 80), "burn-film", burn=50.0, randomness=100.0, seed=seed, **colors
+    )
     rows, columns = np.mgrid[0:80, 0:80].astype(np.float64)
     far = math.hypot(40, 40)
     ragged = (plane_hashes(columns + seed, rows - seed) - 0.5) * 0.18 * far
