@@ -16,10 +16,10 @@ import numpy.typing as npt
 from gpu_renderer.content.raster import Raster
 from gpu_renderer.content.text.families import FontChain
 from gpu_renderer.content.vector.paints import rgba_of
-from gpu_renderer.effects.blur_passes import box_blurred, canvas_blurred
+from gpu_renderer.effects.blur_passes import BOX_RADIUS_MAX, box_blurred, canvas_blurred
 from gpu_renderer.effects.blur_weights import Kernel, canvas_gaussian
 from gpu_renderer.effects.native_windows import WINDOW_MARGIN_MAX, window_kernels
-from gpu_renderer.effects.surface import Surface
+from gpu_renderer.effects.surface import Surface, Uniforms
 from gpu_renderer.effects.values import Defines, EffectValues
 from gpu_renderer.geometry.region import Region
 from gpu_renderer.kernels.loading import kernels
@@ -236,6 +236,8 @@ class Canvas(Surface):
             soft = painter.pool.take(self.target.region, "f1", clear=False)
             soft.texture.write(pixels, alignment=1)
             return soft
+        if radius <= BOX_RADIUS_MAX:
+            return self._byte_means(radius, axes * iterations, repeat_edge=repeat_edge)
         with self.premultiplied() as source:
             blurred = box_blurred(painter, source, radius, iterations, axes, repeat_edge=repeat_edge, format="f2")
         straight = painter.applied(
@@ -243,6 +245,18 @@ class Canvas(Surface):
         )
         painter.pool.give_back(blurred)
         return straight
+
+    def _byte_means(self, radius: int, axes: tuple[Axis, ...], *, repeat_edge: bool) -> Target:
+        """Return the picture after box blurs by shaders, stored as straight bytes after each axis. The caller owns it."""
+        stored = ("STRAIGHT_IN", "STRAIGHT_OUT") if self._is_straight else ("STRAIGHT_OUT",)
+        straight = self.painter.applied(
+            "effects/baked/restore.frag", self.target, defines=dict.fromkeys(stored, "1"), uniforms=self.common()
+        )
+        copy = Canvas(self.painter, straight, self.scale, is_straight=True)
+        for axis in axes if radius > 0 else ():
+            uniforms: Uniforms = {"u_axis": (1 - axis, axis), "u_margin": radius, "u_repeat_edge": repeat_edge}
+            copy.apply("effects/baked/box_mean.frag", uniforms=uniforms)
+        return copy.target
 
     def common(self) -> dict[str, UniformValue]:
         """Return the canvas's size (shaders/include/canvas.glsl)."""

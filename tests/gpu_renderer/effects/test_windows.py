@@ -12,8 +12,6 @@ from tests.gpu_renderer.canvases import Pixels, baked_pixels
 pytestmark = pytest.mark.gl
 EXACT = 1
 """Levels: shaders round the colours of soft edges in single floats."""
-FAINT = 2
-"""Levels: between two axes shaders keep half floats, where kernels store bytes."""
 WIDE_BLUR = 4
 """Levels: shaders compute a wide box at a smaller size."""
 STREAK = 2
@@ -31,9 +29,9 @@ EFFECTS: list[tuple[str, Stored, int]] = [
     ("minimax", {"operation": 1.0, "radius": 3.0, "channel": 3.0, "direction": 1.0}, EXACT),
     ("simple-choker", {"chokeAmount": 3.0}, EXACT),
     ("matte-choker", {"spread": 6.0, "choke": 3.0, "softness": 4.0, "iterations": 2.0}, EXACT),
-    ("fast-box-blur", {"blurRadius": 4.0, "iterations": 2.0}, FAINT),
-    ("gaussian-blur", {"blurriness": 9.0, "dimensions": 2.0, "repeatEdge": False}, FAINT),
-    ("gaussian-blur", {"blurriness": 30.0}, FAINT),
+    ("fast-box-blur", {"blurRadius": 4.0, "iterations": 2.0}, EXACT),
+    ("gaussian-blur", {"blurriness": 9.0, "dimensions": 2.0, "repeatEdge": False}, EXACT),
+    ("gaussian-blur", {"blurriness": 30.0}, EXACT),
     ("gaussian-blur", {"blurriness": 60.0}, WIDE_BLUR),
     ("gaussian-blur", {"blurriness": 60.0, "dimensions": 1.0}, WIDE_BLUR),
     ("gaussian-blur", {"blurriness": 60.0, "dimensions": 2.0, "repeatEdge": False}, WIDE_BLUR),
@@ -79,6 +77,25 @@ def test_kernels_and_shaders_make_the_same_picture(
     by_shaders = baked_pixels(shaders_alone, soft_ring(), effect, **stored).astype(int)
     assert np.abs(by_kernels - by_shaders).max() <= levels
     assert np.any(by_kernels != soft_ring()), "the effect changes the picture"
+
+
+@pytest.mark.parametrize(
+    ("effect", "stored"),
+    [
+        ("fast-box-blur", {"blurRadius": 4.0, "iterations": 3.0}),
+        ("fast-box-blur", {"blurRadius": 32.0, "repeatEdge": True}),
+        ("gaussian-blur", {"blurriness": 30.0, "dimensions": 2.0}),
+        ("cartoon", {"smoothness": 9.0, "levels": 64.0, "edgeThreshold": 30.0}),
+    ],
+)
+def test_shaders_store_bytes_between_the_axes_of_a_box_as_kernels_do(
+    painter: Painter, shaders_alone: Painter, effect: str, stored: Stored
+) -> None:
+    """Tones of a cartoon show a difference of one byte."""
+    opaque = soft_ring()
+    opaque[..., 3] = 255
+    by_kernels, by_shaders = (baked_pixels(each, opaque, effect, **stored) for each in (painter, shaders_alone))
+    assert np.array_equal(by_kernels, by_shaders)
 
 
 def test_colours_keep_their_precision_where_a_blur_is_faint(painter: Painter, shaders_alone: Painter) -> None:
