@@ -4,7 +4,6 @@ away from them."""
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import Collection
 from datetime import timedelta
@@ -52,11 +51,6 @@ TOGETHER_SECONDS: Final = 0.02
 """Time that jobs in preparation wait for each other, so that one plan, and then one claim, serves many. Each takes several statements,
 whose cost hardly depends on the number of jobs. A job that is alone waits for none."""
 
-ROOM_LEAST: Final = PREPARATIONS_MAX // 2
-SCARCE_SECONDS: Final = 0.1
-"""After a claim that took all places, the next one waits until ROOM_LEAST places are free, or for SCARCE_SECONDS. A claim of a few jobs costs
-nearly as much as one of many."""
-
 FAILURES_MAX: Final = 5
 """Number of errors in a job's preparation after which the job fails."""
 
@@ -76,44 +70,34 @@ class Claimer(Service):
         self.planner = Planner(dependencies, dispatcher, self._pause)
         self.preparations: dict[str, asyncio.Task[None]] = {}
         """Running preparations, by the token of the job's lease."""
-        self._is_full = False
-        self._full_until = -math.inf
-        """Time until which a claim waits for ROOM_LEAST places, because the last one took all."""
+        self._full = False
         self._gates: dict[str, MediaGate] = {}
-        self._ingested: dict[str, str] = {}
-        """Account of each job whose ingest has not ended, by the token of the job's lease. Frozen jobs only wait to be planned together."""
+        self._claimed_jobs: Counter[str] = Counter()
+        """Number of claimed jobs of each account."""
         self._next_adoption = 0.0
         self._away_lines, self._reserve_lines = OnceAMinute(), OnceAMinute()
 
     async def tick(self) -> int:
         """Claim as many jobs as there is room for, orphans first.
 
-        When there is no room left, the next preparations that end wake the claimer.
+        When there is no room left, the next preparation that ends wakes the claimer.
         """
-        self.forget_wake()
         clogged = [account_id for account_id, gate in self._gates.items() if gate.is_clogged()]
         room = self._room(clogged)
-        now = self.dependencies.clock.monotonic()
-        if room < ROOM_LEAST and now < self._full_until:
-            self.wake_within(self._full_until - now)
-            return 0
         jobs = await self._take(room, clogged)
-        self._is_full = len(jobs) >= room
-        if self._is_full:
-            self._full_until = self.dependencies.clock.monotonic() + SCARCE_SECONDS
+        self._full = len(jobs) >= room
         for job in jobs:
             task = asyncio.create_task(self._prepare(job), name=job.id)
             self.preparations[job.lease_token] = task
-            self._ingested[job.lease_token] = job.account_id
+            self._claimed_jobs[job.account_id] += 1
             task.add_done_callback(partial(self._forget, job))
         return 0
 
     def _room(self, clogged: Collection[str]) -> int:
         """Return the number of jobs that can be claimed now. Slow servers of some accounts do not take the places of others."""
-        ingested = Counter(self._ingested.values())
-        active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in ingested.values())
+        active = sum(min(ACCOUNT_PREPARATIONS_MAX, jobs) for jobs in self._claimed_jobs.values())
         slow = min(SLOW_PREPARATIONS_MAX, sum(gate.slow_count() for gate in self._gates.values()))
-        claimed = len(self.preparations) - sum(ingested[account_id] for account_id in clogged)
+        claimed = len(self.preparations) - sum(self._claimed_jobs[account_id] for account_id in clogged)
         return min(PREPARATIONS_MAX - active + slow, CLAIMED_MAX - claimed)
 
     async def stop(self) -> None:
@@ -182,14 +166,11 @@ class Claimer(Service):
 
     def _forget(self, job: ClaimedJob, _: asyncio.Task[None]) -> None:
         self.preparations.pop(job.lease_token, None)
-        self._leave_ingest(job)
-
-    def _leave_ingest(self, job: ClaimedJob) -> None:
-        """Free the job's place, if it still has one, and claim another one soon."""
-        self._ingested.pop(job.lease_token, None)
-        if job.account_id not in self._ingested.values():
+        self._claimed_jobs[job.account_id] -= 1
+        if not self._claimed_jobs[job.account_id]:
+            del self._claimed_jobs[job.account_id]
             self._gates.pop(job.account_id, None)
-        if self._is_full:
+        if self._full:
             self.wake_within(TOGETHER_SECONDS)
 
     def _pause(self, frozen: int) -> float:
@@ -225,7 +206,6 @@ class Claimer(Service):
             if job.failures >= FAILURES_MAX or job.attempt > DEATHS_MAX:
                 raise IngestFailed(REPEATED_FAILURE)
             frozen = _already_frozen(job) or await self._ingest(job)
-            self._leave_ingest(job)
             with traces.span("plan"):
                 await self.planner.plan(frozen)
         except IngestFailed as failure:

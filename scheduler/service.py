@@ -44,11 +44,9 @@ class Service(ABC):
         self._awake.set()
 
     def wake_within(self, seconds: float) -> None:
-        """Run the next tick after at most `seconds`. Repeated calls have the effect of the one that ends first."""
-        loop = asyncio.get_running_loop()
-        if self._soon is None or loop.time() + seconds < self._soon.when():
-            self.forget_wake()
-            self._soon = loop.call_later(seconds, self._wake_late)
+        """Run the next tick after at most `seconds`. Repeated calls have the effect of one."""
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_later(seconds, self._wake_late)
 
     def forget_wake(self) -> None:
         """Take back `wake_within`."""

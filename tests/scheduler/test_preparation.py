@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 from datetime import timedelta
 from functools import partial
@@ -14,8 +13,7 @@ import pytest
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.ids import new_id
-from farm_core.jobs import claims, shared_objects
-from farm_core.jobs.claims import ClaimedJob, FrozenJob
+from farm_core.jobs import claims
 from farm_core.jobs.judge import REPEATED_FAILURE
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -23,7 +21,6 @@ from farm_core.usage.stored import FULL
 from scheduler import claimer, freezer
 from scheduler.claimer import DEATHS_MAX, FAILURES_MAX, Claimer
 from scheduler.scheduler import Scheduler
-from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, FarmUnderTest, farm, furnish, parts_for
 
 pytestmark = pytest.mark.service
@@ -139,55 +136,3 @@ async def test_a_job_that_cannot_be_failed_while_postgres_is_away_fails_later(
         job = await under_test.ended(await under_test.create(seconds=1, callback_url=hook))
         assert (job.status, job.error, job.failures) == ("failed", FULL, 0)
         assert await under_test.events(job.id) == ["create", "claim", "adopt", "fail"]
-
-
-async def test_frozen_jobs_that_wait_to_be_planned_take_no_places_of_others(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claimer, "PREPARATIONS_MAX", 2)
-    monkeypatch.setattr(claimer, "ROOM_LEAST", 1)
-    async with farm(database_url, tmp_path) as under_test:
-        with psycopg.connect(database_url, autocommit=True) as connection:
-            connection.execute("SELECT pg_advisory_lock(%s)", (shared_objects._LOCK,))  # plans wait for it
-            jobs = [await under_test.create(seconds=1, fps=30 + number) for number in range(5)]
-            async with asyncio.timeout(HANG_SECONDS):
-                while any([(await under_test.job(job_id)).status == "queued" for job_id in jobs]):  # noqa: ASYNC110
-                    await asyncio.sleep(0.02)
-            assert [(await under_test.job(job_id)).document_key for job_id in jobs] == [None] * 5
-        assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 5
-
-
-async def test_after_a_claim_that_took_all_places_the_next_one_waits_until_half_are_free(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claimer, "PREPARATIONS_MAX", 4)
-    monkeypatch.setattr(claimer, "ROOM_LEAST", 2)
-    monkeypatch.setattr(claimer, "SCARCE_SECONDS", 1e6)
-    database, storage = Database(database_url), LocalStorage(tmp_path / "storage", Links(b"secret"))
-    works = [DummyWork(storage)]
-    dependencies = parts_for(database, storage, works, tmp_path)
-    scheduler = Scheduler(dependencies, database_url)
-    await furnish(database, storage)
-    under_test = FarmUnderTest(database, storage, dependencies, scheduler, works)
-    ends: dict[str, asyncio.Event] = {}
-
-    async def held_ingest(_dependencies: object, _freezer: object, job: ClaimedJob, _gate: object) -> FrozenJob:
-        await ends.setdefault(job.id, asyncio.Event()).wait()
-        return FrozenJob(job, "documents/empty.json", {}, 0)
-
-    async def end_one() -> None:
-        job_id, end = ends.popitem()
-        end.set()
-        await next(task for task in scheduler.claimer.preparations.values() if task.get_name() == job_id)
-
-    monkeypatch.setattr(claimer, "ingest", held_ingest)
-    for number in range(8):
-        await under_test.create(seconds=1, fps=30 + number)
-    for ended, claimed in ((False, 4), (False, 4), (True, 3), (True, 4)):
-        if ended:
-            await end_one()
-        await scheduler.claimer.tick()
-        await asyncio.sleep(0)
-        assert len(scheduler.claimer.preparations) == claimed
-    await scheduler.claimer.stop()
-    await database.close()

@@ -43,24 +43,3 @@ def test_the_same_failure_is_logged_once_a_minute(monkeypatch: pytest.MonkeyPatc
     with capture_logs() as lines:
         asyncio.run(story())
     assert [line["error"] for line in lines] == ["OSError: away", "OSError: full", "OSError: away"]
-
-
-class Counting(Service):
-    """Service that is not woken by time."""
-
-    every_seconds = 1e6
-
-    async def tick(self) -> int:
-        return 0
-
-
-async def test_of_several_requests_for_a_tick_the_earliest_counts() -> None:
-    nothing: Any = None
-    counting = Counting(nothing)
-    counting.start()
-    await counting.ticked.wait()
-    counting.ticked.clear()
-    for seconds in (1e6, 0.01, 1e5):
-        counting.wake_within(seconds)
-    await asyncio.wait_for(counting.ticked.wait(), HANG_SECONDS)
-    await counting.stop()
