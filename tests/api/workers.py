@@ -40,7 +40,8 @@ async def _serve(
     world: World, folder: Path, storage: LocalStorage, work: DummyWork, started: threading.Event, stop: threading.Event
 ) -> None:
     database = Database(str(world.settings.database_url))
-    parts = replace(parts_for(database, storage, [work], folder), stills=StillExchange(str(world.settings.redis_url)))
+    stills = StillExchange(str(world.settings.redis_url))
+    parts = replace(parts_for(database, storage, [work], folder), clock=world.clock, stills=stills)
     await parts.executor.start()
     service = StillService(Isolation(parts, RunningTasks()))
     service.start()

@@ -49,7 +49,8 @@ byId("reset-all").addEventListener("click", () => { reset(fields().filter(isChan
 // ---- Faults. A missing value is a fault only after the person has visited its input or requested the render ----
 const visited = new Set(all("[aria-invalid]", form).map((field) => field.closest("[data-field]").dataset.field));
 const refused = new Map(); // faults of uploads by input, until the input changes
-const unfetched = new Map(); // faults of media by input, until a frame is drawn with them
+let checked = Object.fromEntries([...visited].map((id) => [id, byId(`fault-${id}`).textContent])); // faults of the last check, by input
+let unfetched = {}; // faults of the media of the last frame, by input
 function showFault(field, fault) {
   const text = byId(`fault-${field.id.replace(/^in-/, "")}`);
   text.hidden = !fault;
@@ -62,21 +63,18 @@ async function check() {
   const answer = await post("/check", values());
   const found = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;
   if (!found || turn !== checks) return; // a later call checks values that changed meanwhile
-  for (const holder of fields()) {
-    const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
-    showFault(value(holder), refused.get(id) || (missing ? "" : found.faults[id]) || unfetched.get(id));
-  }
-  if (!form.querySelector("[aria-invalid]")) form.querySelector("[data-refusal]")?.remove();
+  checked = found.faults;
+  showFaults();
   for (const pre of all("[data-code]")) if (found.code[pre.dataset.code]) pre.textContent = found.code[pre.dataset.code];
 }
-form.addEventListener("drawn", ({ detail: faults }) => {
+form.addEventListener("drawn", ({ detail: faults }) => { unfetched = faults; showFaults(); });
+function showFaults() {
   for (const holder of fields()) {
-    const id = holder.dataset.field;
-    if (!(id in faults) && !unfetched.has(id)) continue;
-    id in faults ? unfetched.set(id, faults[id]) : unfetched.delete(id);
-    showFault(value(holder), refused.get(id) || unfetched.get(id));
+    const id = holder.dataset.field, missing = value(holder).value === "" && !visited.has(id);
+    showFault(value(holder), refused.get(id) || (missing ? "" : checked[id]) || unfetched[id]);
   }
-});
+  if (!form.querySelector("[aria-invalid]")) form.querySelector("[data-refusal]")?.remove();
+}
 const checkSoon = () => { clearTimeout(checking); checking = setTimeout(() => { remember(); check(); }, CHECK_MS); };
 
 // ---- Entered values ----
@@ -96,11 +94,16 @@ form.addEventListener("input", (event) => {
   if (field.tagName === "SELECT") { remember(); redraw(); check(); return; }
   giveUp(holder);
   refused.delete(holder.dataset.field);
-  unfetched.delete(holder.dataset.field);
+  delete unfetched[holder.dataset.field];
   changed();
 });
+function forget(id) {
+  refused.delete(id);
+  delete checked[id];
+  delete unfetched[id];
+}
 onUpload(
-  (holder, upload) => { refused.delete(holder.dataset.field); showFault(value(holder), ""); value(holder).value = upload.url; showUpload(holder, upload); changed(); },
+  (holder, upload) => { forget(holder.dataset.field); showFault(value(holder), ""); value(holder).value = upload.url; showUpload(holder, upload); changed(); },
   (holder, reason) => { refused.set(holder.dataset.field, reason); showFault(value(holder), reason); },
 );
 // Arrow keys step numbers, as in the editor: by 1, with Shift by 10, with Alt by 0.1.

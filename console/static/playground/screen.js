@@ -6,6 +6,7 @@ import { play as playSheet } from "../sheets.js";
 
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
 const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
+const stage = screen.parentElement, narrow = matchMedia("(max-width: 1000px)");
 const duration = Number(form.dataset.duration), AGAIN_MS = 3000, FINE_MS = 500, QUICK_WIDTH = 640;
 
 function explain(reason) {
@@ -19,6 +20,7 @@ const warningsOf = (answer) => JSON.parse(decodeURIComponent(answer.headers.get(
 function warn(found) {
   const holder = byId("warnings");
   if (holder.dataset.shown === found.join("\n")) return;
+  narrow.matches ? form.after(holder) : stage.append(holder); // above the inputs, it would move them when it appears
   holder.dataset.shown = found.join("\n");
   holder.hidden = !found.length;
   holder.querySelector("ul").replaceChildren(...found.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
