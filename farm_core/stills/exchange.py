@@ -130,19 +130,19 @@ class StillExchange:
                 found = await self._redis.blpop([self._inbox], timeout=_POLL_SECONDS)
                 if found is not None:
                     still_id, _, answer = cast(bytes, found[1]).partition(b"\n")
-                    self._settle(still_id.decode(), _answer(answer))
+                    self._hand_over(still_id.decode(), _answer(answer))
         except (RedisError, OSError):
             for waiter in self._waiters.values():
                 waiter.cancel()
 
-    def _settle(self, still_id: str, answer: StillAnswer) -> None:
+    def _hand_over(self, still_id: str, answer: StillAnswer) -> None:
         waiter = self._waiters.pop(still_id, None)
         if waiter is not None and not waiter.done():
             waiter.set_result(answer)
 
     async def _refuse(self, request: QueuedStill) -> None:
         """Answer a request of this process for which a newer one takes the place."""
-        self._settle(request.id, StillAnswer(failure=TOO_MANY, is_limit=True))
+        self._hand_over(request.id, StillAnswer(failure=TOO_MANY, is_limit=True))
         await self._leave(request)
 
     async def _leave(self, request: QueuedStill) -> None:
