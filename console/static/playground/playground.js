@@ -31,7 +31,7 @@ function reset(holders) {
     const field = value(holder);
     giveUp(holder);
     field.value = holder.dataset.designed;
-    refused.delete(holder.dataset.field);
+    forget(holder.dataset.field);
     visited.delete(holder.dataset.field);
     showUpload(holder, null);
     showColour(field);
