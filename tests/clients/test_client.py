@@ -98,6 +98,16 @@ def test_failures_are_typed(farm: FarmClient, ada: Someone, tmp_path: Path) -> N
         farm.wait(job.job_id)
 
 
+@pytest.mark.parametrize(
+    "body", [{"message": None, "errors": [{"code": 1101}]}, {"errors": {"detail": "away"}}, {"errors": ["away"]}, None, []]
+)
+def test_a_gateways_error_of_another_shape_is_an_api_error(body: Any) -> None:
+    transport = httpx.MockTransport(lambda _request: httpx.Response(403, json=body))
+    with FarmClient("http://farm.example", "key", transport=transport) as client, pytest.raises(ApiError) as refused:
+        client.usage()
+    assert (str(refused.value), refused.value.errors) == ("403: The server answered 403.", ())
+
+
 def test_a_batch_is_followed_row_by_row(farm: FarmClient, ada: Someone) -> None:
     rows = [{"inputs": {"headline": f"Row {number}"}} for number in range(130)]
     batch = farm.create_batch(text_template(ada), rows)

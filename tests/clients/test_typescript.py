@@ -96,6 +96,16 @@ for (const [status, asked] of [[503, 3], [503, 3600], [429, 3600]]) {
 console.log(JSON.stringify(pauses));
 """
 
+GATEWAYS = """
+import { FarmClient } from "./index.js";
+const told = [];
+for (const body of [null, "away", [], { errors: { detail: "away" } }, { errors: ["away", null, { code: 1101 }] }]) {
+  const farm = new FarmClient({ server: "http://farm.example", fetch: async () => Response.json(body, { status: 403 }) });
+  try { await farm.getUsage(); } catch (error) { told.push([error.name, error.message, error.errors.length]); }
+}
+console.log(JSON.stringify(told));
+"""
+
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -150,3 +160,8 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, compiled: Path) -> N
 def test_a_farm_that_asks_for_a_pause_gets_it_within_30_seconds(compiled: Path) -> None:
     """A proxy can ask for an hour of maintenance. A 429 says exactly when the limit ends."""
     assert run(compiled, PAUSES) == [3_000, 30_000, 3_600_000]
+
+
+@needs_compiler
+def test_a_gateways_error_of_another_shape_is_an_api_error(compiled: Path) -> None:
+    assert run(compiled, GATEWAYS) == [["ApiError", "403: no reason given", 0]] * 5

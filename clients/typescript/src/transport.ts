@@ -39,7 +39,7 @@ export class ApiError extends Error {
 
   constructor(readonly status: number, readonly body: Record<string, unknown>) {
     const message = body["message"];
-    const errors = (body["errors"] ?? []) as FieldFault[];
+    const errors = Array.isArray(body["errors"]) ? body["errors"].filter(isFault) : [];
     const faults = errors.map((fault) => `\n  ${fault.field}: ${fault.message}`).join("");
     const said = Array.isArray(message) ? (faults ? body["error"] : message.join("; ")) : message; // a list repeats the faults
     super(`${status}: ${String(said ?? "no reason given")}${faults}`);
@@ -51,6 +51,11 @@ export class ApiError extends Error {
   get code(): string | undefined {
     return this.body["code"] as string | undefined;
   }
+}
+
+/** False for the errors of other shapes that gateways before a farm answer. */
+function isFault(error: unknown): error is FieldFault {
+  return typeof error === "object" && error !== null && "field" in error && "message" in error;
 }
 
 /** The farm could not be reached, after all attempts. `cause` has the last error. */
@@ -149,7 +154,8 @@ function bodyOf(call: Call): BodyInit | undefined {
 
 async function readFailure(response: Response): Promise<Record<string, unknown>> {
   try {
-    return (await response.json()) as Record<string, unknown>;
+    const body: unknown = await response.json();
+    return typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
   } catch {
     return {};
   }
