@@ -99,7 +99,8 @@ def test_failures_are_typed(farm: FarmClient, ada: Someone, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "body", [{"message": None, "errors": [{"code": 1101}]}, {"errors": {"detail": "away"}}, {"errors": ["away"]}, None, []]
+    "body",
+    [{"message": None, "errors": [{"code": 1101}]}, {"errors": {"detail": "away"}}, {"errors": ["away"]}, None, []],
 )
 def test_a_gateways_error_of_another_shape_is_an_api_error(body: Any) -> None:
     transport = httpx.MockTransport(lambda _request: httpx.Response(403, json=body))

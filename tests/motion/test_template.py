@@ -19,6 +19,7 @@ from motion.template import (
     validate,
 )
 from tests.documents import document, node, root
+from tests.motion.frames import layer
 
 HERO = "https://example.com/hero.png"
 
@@ -278,6 +279,48 @@ def test_a_hidden_picture_that_another_layer_looks_at_is_fetched_and_can_be_repl
     doc = document(group, hidden, node("a", fx=looker))
     assert set(media_sources(doc)) == {HERO}
     assert [entry.id for entry in discover(doc).fields] == ["map"]
+
+
+@pytest.mark.parametrize(
+    "matte", [{"mode": "luma", "inverted": False}, {"mode": "luma", "inverted": False, "sourceId": "off"}]
+)
+def test_a_hidden_picture_that_is_the_matte_of_its_neighbour_is_fetched(matte: dict[str, Any]) -> None:
+    """A matte without a source in the list is the next layer in paint order, also a hidden one without bars."""
+    looker = node("a", parent="g", fx={"matte": matte})
+    others = (
+        node("n", "null", parent="g"),
+        node("o", parent="g", fx={"booleanOperand": True}),
+        node("u", "group", parent="g", fx={"guide": True}),
+        node("h", "image", parent="g", src=HERO, visible=False),
+        node("i", "image", parent="g", src="https://example.com/unused.png", visible=False),
+    )
+    group = node("g", "group", children=["a", *(other["id"] for other in others)])
+    doc = document(group, looker, *others, node("off", "image", src="https://example.com/off.png", visible=False))
+    found = layer(doc, "a")
+    assert found is not None and found.matte is not None and found.matte.source_id == "h"
+    assert set(media_sources(doc)) == {HERO}
+
+
+def test_a_hidden_picture_in_another_list_is_no_neighbour() -> None:
+    """The list of a composition, or of a unit, ends with its last layer."""
+    looker = node("a", parent="u", fx={"matte": {"mode": "luma", "inverted": False}})
+    unit = node("u", "group", parent="g", children=["a"], fx={"precomp": True})
+    hidden = node("h", "image", parent="g", src=HERO, visible=False)
+    doc = document(node("g", "group", children=["u", "h"]), unit, looker, hidden)
+    assert set(media_sources(doc)) == set()
+
+
+def test_a_hidden_picture_that_a_hidden_matte_looks_at_is_fetched() -> None:
+    effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}
+    doc = document(
+        node("g", "group", children=["m", "h"]),
+        node("m", parent="g", fx={"effects": [effect]}, visible=False),
+        node("h", "image", parent="g", src=HERO, visible=False),
+        node("a", fx={"matte": {"mode": "luma", "inverted": False, "sourceId": "m"}}),
+    )
+    assert set(media_sources(doc)) == {HERO}
+    doc["scene"]["nodes"][-1]["visible"] = False
+    assert set(media_sources(doc)) == set()
 
 
 def test_a_hidden_picture_with_a_bar_of_its_own_is_never_looked_at() -> None:
