@@ -153,7 +153,9 @@ def _refuse_other_products(root: str, names: Container[str], chunks: Mapping[str
     """Raise BundleUnreadable for a `.mogrt.zip`: it has a manifest.json too, and would open as an empty project."""
     manifest = chunks.get("manifest.json", b"")
     if b"premation-mogrt" in manifest or (root + "package.json" in names and "scene.json" not in chunks):
-        raise BundleUnreadable("This is a motion graphics template package (.mogrt.zip), not a .motion project.")
+        raise BundleUnreadable(
+            "This is a motion graphics template package (.mogrt.zip), not a .motion project: upload the project."
+        )
 
 
 def _assembled(chunks: Mapping[str, bytes]) -> Document:

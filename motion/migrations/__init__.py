@@ -12,6 +12,8 @@ from motion.migrations.path_operators import path_operator_chain, repeater_opera
 from motion.stored import Document, as_record, copied
 
 CURRENT = "1.6.0"
+VERSION_CHARACTERS_MAX = 40
+"""Longest version that is read. Messages repeat it."""
 STEPS = (
     ("1.0.0", table_of_compositions),
     ("1.1.0", structured_mattes),
@@ -27,7 +29,7 @@ def migrate(document: Document) -> Document:
     never existed, and BundleUnreadable for a document that is nested too deep.
     """
     version = document.get("version")
-    named = "1.0.0" if version is None else str(version)
+    named = "1.0.0" if version is None else str(version)[:VERSION_CHARACTERS_MAX]
     migrated = as_record(copied(document))
     if _parts(named) != _parts(CURRENT):
         for step in STEPS[_first_step(named) :]:
@@ -40,12 +42,16 @@ def migrate(document: Document) -> Document:
 def _first_step(version: str) -> int:
     if _parts(version) > _parts(CURRENT):
         raise VersionUnsupported(
-            f"This project was saved by a newer editor (document {version}; this renderer reads up to {CURRENT})."
+            f"This project was saved by a newer editor (document {version}; this renderer reads up to {CURRENT}). "
+            "Use a newer renderer, or save the project with an older editor."
         )
     for index, (origin, _) in enumerate(STEPS):
         if _parts(origin) == _parts(version):
             return index
-    raise VersionUnsupported(f"There is no way from document version {version!r} to {CURRENT}.")
+    known = ", ".join((*(origin for origin, _ in STEPS), CURRENT))
+    raise VersionUnsupported(
+        f"The document version {version!r} does not exist; known are {known}. Save the project again in the editor."
+    )
 
 
 def _parts(version: str) -> tuple[int, int, int]:
