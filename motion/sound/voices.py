@@ -77,7 +77,6 @@ class _Place:
 
     def unstretched(self, time: float) -> float:
         """Return a time of the layer's composition as the layer's own stretch finds it."""
-        time -= self.layer.delay
         for unit in self.layer.remapped_by:
             time = self.context.remapped(unit, time)
         return self.in_bar(time)
@@ -120,7 +119,7 @@ class _Collector:
         has_solo = any(one.solo for one in plan.layers.values()) if self._any_solo is None else self._any_solo
         met: set[str] = set()
         for layer in plan.layers.values():
-            is_copy = layer.source_id in met  # a cloner does not multiply sound
+            is_copy = layer.source_id in met  # a cloner does not multiply sound, and its first copy has no delay
             met.add(layer.source_id)
             if is_copy or not layer.visible or (has_solo and not layer.solo):
                 continue
@@ -268,7 +267,7 @@ def _reversed(place: _Place, time: float) -> float:
     assert place.bar is not None
     rate = 100.0 / place.layer.time.stretch
     first, length = place.bar.source_in / place.fps, place.bar.duration / place.fps
-    return first + (length - (place.in_bar(place.layer.delay + time) - first)) * rate
+    return first + (length - (place.in_bar(time) - first)) * rate
 
 
 def _at_speed(place: _Place, time: float) -> float:
