@@ -101,6 +101,16 @@ def test_bars_of_the_audio_layer_say_which_part_of_the_file_is_under_the_window(
     assert heights == pytest.approx([1.5 / 4, 3.5 / 4, 0.02], abs=0.001)
 
 
+def test_an_envelope_is_linear_between_its_peaks_and_silent_outside() -> None:
+    found = Envelope(2, (0.4, 0.8, 0.2))
+    assert [found.at_seconds(time) for time in (0, 0.5, 1, 1.5, 2, 3)] == pytest.approx([0.4, 0.6, 0.8, 0.5, 0.2, 0])
+
+
+def test_a_bar_begins_with_its_first_frame() -> None:
+    doc = document(song(), waved(mode="playhead-window", windowSec=0), **bars("song", (60, 30, 30), (90, 30, 90)))
+    assert -tops(doc, Decoded(4, 0, 1), 3.0)[0][1] / 50 == pytest.approx(3 / 4, abs=0.001)
+
+
 @pytest.mark.parametrize("sounds", [None, Decoded(4)])
 def test_a_waveform_without_its_sound_draws_nothing(sounds: Decoded | None) -> None:
     assert isinstance(drawn(document(song(), waved()), "w", sounds).source, MissingSource)
@@ -145,6 +155,25 @@ def test_a_spectrum_that_ends_before_it_starts_is_a_hundredth_wide() -> None:
     tone = np.sin(2 * np.pi * 984.375 * np.arange(WINDOW) / RATE)
     found = bands(document(song(), spectral(bands=2, startFreq=1000, endFreq=500)), Decoded(4, samples=tone))
     assert found == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "effective"),
+    [
+        ({"endFreq": 90_000}, {"endFreq": 24_000}),
+        ({"startFreq": -5}, {"startFreq": 1}),
+        ({"startFreq": 1, "endFreq": 50}, {"startFreq": 47, "endFreq": 50}),  # the lowest bin, at 0 Hz, is in no band
+        ({"bands": 0}, {"bands": 1}),
+    ],
+)
+def test_limits_of_a_spectrum(given: Json, effective: Json) -> None:
+    noise = np.random.default_rng(1).normal(0.5, 1e-3, WINDOW)
+
+    def found(parameters: Json) -> Any:
+        return bands(document(song(), spectral(**parameters)), Decoded(4, samples=noise))
+
+    assert found(given) == found(effective)
+    assert len(found({"bands": 1})) == 1
 
 
 def test_a_spectrum_reads_the_place_in_the_file_that_the_bar_plays() -> None:

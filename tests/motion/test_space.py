@@ -269,3 +269,50 @@ def test_an_ambient_glow_lies_in_the_middle_and_a_light_of_nothing_lights_nothin
     weak = document(node("l", "light", x=1, lightType="ambient", intensity=1))
     assert (place(weak, "l").x, place(weak, "l").y) == (200, 150)
     assert shown(document(node("l", "light", lightType="ambient", intensity=0))).lights == ()
+
+
+def test_an_orbit_swings_the_eye_about_the_point_of_interest() -> None:
+    """three-d.md 3: eye = Q + Ry(orbitYaw) Rx(orbitPitch) (eye - Q)."""
+    looking = {"x": 320, "y": 30, "z": -300, "poiX": 320, "poiY": 30, "poiZ": 100}
+
+    def eye(**orbit: float) -> Any:
+        return camera(document(node("a", z=0), node("c", "camera", **looking, **orbit))).eye
+
+    assert eye(orbitYaw=90) == pytest.approx((-80, 30, 100))
+    assert eye(orbitPitch=90) == pytest.approx((320, 430, 100))
+    assert eye(orbitPitch=90, orbitYaw=90) == pytest.approx((320, 430, 100))
+
+
+def test_a_rolled_camera_turns_the_picture_the_other_way() -> None:
+    view = camera(document(node("a", z=0), node("c", "camera", z=-1000, orientationZ=90))).view
+    assert matrix4.applied(view, (300, 150, 0)) == pytest.approx((0, -100, 1000))
+
+
+def test_depth_of_field_is_off_without_strength_and_its_numbers_are_not_negative() -> None:
+    plain = camera(document(node("a", z=0), node("c", "camera")))
+    assert (plain.depth_of_field, plain.strength, plain.f_stop) == (False, 0, 0)
+    blurred = camera(document(node("a", z=0), node("c", "camera", dofStrength=0.5, fStop=2.8)))
+    assert (blurred.depth_of_field, blurred.strength, blurred.aperture, blurred.f_stop) == (True, 0.5, 0.5, 2.8)
+    below = camera(document(node("a", z=0), node("c", "camera", dofStrength=-1, fStop=-1)))
+    assert (below.depth_of_field, below.strength, below.f_stop) == (False, 0, 0)
+
+
+def test_a_light_has_the_defaults_of_the_format_and_stands_where_its_parents_put_it() -> None:
+    rig = node("n", "null", children=["l"], x=100, y=50, z=10, rotationY=90)
+    bare, given = (
+        shown(document(rig, node("l", "light", parent="n", x=30, y=0, z=0, **more))).lights[0]
+        for more in ({}, {"radius": 7, "falloffDistance": 0, "shadowDarkness": 40, "shadowDiffusion": 6})
+    )
+    assert bare.position == pytest.approx((100, 50, -20))
+    assert (bare.cone, bare.cone_feather, bare.radius, bare.falloff_distance) == (45, 0.5, 500, 500)
+    assert (bare.shadow_darkness, bare.shadow_diffusion) == (1, 0)
+    assert (given.radius, given.falloff_distance, given.shadow_darkness, given.shadow_diffusion) == (7, 1, 0.4, 6)
+    sharp = document(node("l", "light", shadowDiffusion=-3))
+    assert shown(sharp).lights[0].shadow_diffusion == 0
+
+
+def test_the_glow_of_a_light_behind_the_eye_has_no_size() -> None:
+    doc = document(node("a", z=0), node("l", "light", z=-1500), node("c", "camera", z=-1000))
+    found = place(doc, "l")
+    assert (found.scale_x, found.scale_y) == (0, 0)
+    assert place(document(node("l", "light", z=-500), node("c", "camera", z=-1000)), "l").scale_x == 1

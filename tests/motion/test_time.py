@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from motion.model.parity import WITHOUT_QUIRKS
+from motion.model.parity import REFERENCE, WITHOUT_QUIRKS, Parity
 from motion.snapshot import CompositionSource, Transform2D, VideoSource
 from tests.documents import Json, document, keys, node, root
 from tests.motion.frames import flat, layer, place, shown, source
@@ -329,3 +329,39 @@ def test_a_units_remap_by_expression_counts_where_its_other_remap_has_keyframes(
     )
     (inner,) = source(doc, "g", CompositionSource, 1.0).composition.layers
     assert flat(inner.transform).x == pytest.approx(300)
+
+
+def parented(parity: Parity, **fx: Any) -> list[Transform2D]:
+    """Return the samples of a layer that moves below a null."""
+    doc = document(
+        node("n", "null", children=["a"], x=50, y=9, scaleX=2, scaleY=3, rotation=90),
+        node("a", parent="n", scaleX=1, scaleY=5, skew=8, fx={"motionBlur": True, **fx}),
+        tracks={"a": {"y": keys((0, 0), (2, 600))}},
+    )
+    blurred = layer(doc, "a", 1, parity=parity)
+    assert blurred is not None
+    return [flat(sample.transform) for sample in blurred.samples]
+
+
+def test_samples_of_motion_blur_leave_out_the_parents_unless_repaired() -> None:
+    own = parented(REFERENCE)
+    assert [(one.x, one.scale_y, one.rotation, one.skew) for one in own] == [(0, 5, 0, 0)] * len(own)
+    repaired = parented(WITHOUT_QUIRKS)
+    assert [one.x for one in repaired] == pytest.approx([50 - 3 * one.y for one in own])
+    assert [(one.y, one.rotation) for one in repaired] == [(pytest.approx(9), pytest.approx(90))] * len(repaired)
+    assert [(one.scale_x, one.scale_y) for one in repaired] == [(pytest.approx(2), pytest.approx(15))] * len(repaired)
+
+
+def test_a_layer_that_moves_far_gets_a_sample_for_every_two_pixels_up_to_the_limit() -> None:
+    def count(distance: float, path: str) -> int:
+        tracks = {"a": {path: keys((0, 0), (1, distance * 60))}}
+        doc = document(
+            node("g", "group", children=["a"]), node("a", parent="g", fx={"motionBlur": True}), tracks=tracks
+        )
+        doc["motionBlur"] = {"samples": 4, "adaptiveSampleLimit": 20}
+        blurred = layer(doc, "a", 0.5)
+        assert blurred is not None
+        return len(blurred.samples)
+
+    for path in ("x", "y"):
+        assert [count(distance, path) for distance in (2, 20.5, 1000)] == [4, 11, 20]
