@@ -101,4 +101,5 @@ def _has_sound(node: Node) -> bool:
     if node.kind == "audio":
         audio = node.component("Audio")
         return bool(audio.get("__assetId") or audio.get("__src")) and not node.is_muted
-    return node.kind == "video" and bool(node.string("assetId")) and not node.is_muted
+    has_asset = node.string("assetId") or node.string("__assetId")
+    return node.kind == "video" and bool(has_asset) and not node.is_muted

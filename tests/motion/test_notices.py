@@ -43,6 +43,16 @@ def test_sound_is_noticed_by_the_names_of_its_layers() -> None:
     assert of_document(document(muted)) == ()
 
 
+def test_videos_sound_by_either_name_of_their_asset_and_only_five_layers_are_named() -> None:
+    """audio.md 1.2: `assetId` or `__assetId`; "a video layer without one is silent"."""
+    silent = node("s", "video", name="Silent", src="https://x.example/a.mp4")
+    videos = [node(f"v{n}", "video", name=f"V{n}", **{"__assetId" if n % 2 else "assetId": "a"}) for n in range(7)]
+    (found,) = of_document(document(silent, *videos))
+    assert found.message.startswith("The sound of layers “V0”, “V1”, “V2”, “V3”, “V4” and 2 more is not rendered")
+    (one,) = of_document(document(silent, videos[1], node("m", "video", assetId="a", audioMuted=True)))
+    assert one.message.startswith("The sound of layer “V1” is not rendered")
+
+
 @pytest.mark.parametrize("text", ["tomato", "#ABC", "hsla(1turn, 10%, 10%, .5)", "transparent", " rgb(0 0 0) "])
 def test_a_colour_has_many_forms(text: str) -> None:
     assert is_color(text)
