@@ -89,6 +89,7 @@ def test_migrating_twice_changes_nothing() -> None:
         ("alpha-inv", {"mode": "alpha", "inverted": True}),
         ({"mode": "luma-inv", "sourceId": "a"}, {"mode": "luma", "inverted": True, "sourceId": "a"}),
         ({"mode": "luma", "inverted": True}, {"mode": "luma", "inverted": True}),
+        ({"mode": "alpha", "sourceId": "a"}, {"mode": "alpha", "inverted": False, "sourceId": "a"}),
         ("none", None),
         (7, None),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from motion.formulas import path_ops
-from motion.formulas.outline import stored_runs
+from motion.formulas.outline import flatten, stored_runs
 from motion.snapshot import PathPoint, Run
 
 SQUARE = Run(tuple(PathPoint(x, y, x, y, x, y) for x, y in ((-50, -50), (50, -50), (50, 50), (-50, 50))), closed=True)
@@ -231,3 +231,44 @@ def test_twist_turns_a_point_by_its_distance_from_the_middle() -> None:
         (round(-root, 4), round(root, 4)),
         (round(root, 4), round(-root, 4)),
     ]
+
+
+def opened(*corners: tuple[float, float]) -> Run:
+    return Run(tuple(PathPoint(x, y, x, y, x, y) for x, y in corners), closed=False)
+
+
+HOOK = opened((0, 0), (40, 0), (40, 40))
+
+
+def test_ends_of_an_open_run_stay_where_corners_are_rounded() -> None:
+    (run,) = run_chain({"type": "roundCorners", "amount": 10, "detail": 1}, runs=(HOOK,)).runs
+    assert (points(run), run.closed) == ([(0, 0), (30, 0), (40, 10), (40, 40)], False)
+
+
+def test_ends_of_an_open_run_are_offset_along_their_only_edge() -> None:
+    (run,) = run_chain({"type": "offset", "amount": 10}, runs=(HOOK,)).runs
+    assert rounded(run) == [(0, 10), (32.9289, 7.0711), (30, 40)]
+
+
+def test_teeth_stand_upright_on_a_slanting_edge_and_the_last_point_stays() -> None:
+    (run,) = run_chain({"type": "zigzag", "amount": 10, "detail": 2}, runs=(opened((0, 0), (30, 40)),)).runs
+    assert rounded(run) == [(0, 0), (7, 26), (30, 40)]
+
+
+def test_pucker_scales_about_the_mean_of_the_points() -> None:
+    triangle = Run(opened((0, 0), (30, 0), (0, 60)).points, closed=True)
+    (run,) = run_chain({"type": "pucker", "amount": 50}, runs=(triangle,)).runs
+    assert rounded(run) == [(-5, -10), (40, -10), (-5, 80)]
+
+
+@pytest.mark.parametrize(("detail", "count"), [(0, 3), (1.4, 3), (1.5, 5), (2.4, 5), (99, 21)])
+def test_roughen_divides_each_edge_into_a_rounded_number_of_parts_up_to_ten(detail: float, count: int) -> None:
+    (run,) = run_chain({"type": "roughen", "amount": 1, "detail": detail}, runs=(HOOK,)).runs
+    assert len(run.points) == count
+
+
+def test_a_curve_is_flattened_by_points_on_it() -> None:
+    curve = Run((PathPoint(0, 0, 0, 0, 0, 40), PathPoint(40, 0, 40, 20, 40, 0)), closed=False)
+    assert flatten(curve, 2) == ((0, 0), (20, 22.5), (40, 0))
+    assert flatten(curve, 2, close=True) == ((0, 0), (20, 22.5), (40, 0))
+    assert len(flatten(curve, 4)) == 5

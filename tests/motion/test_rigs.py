@@ -177,3 +177,14 @@ def test_there_is_no_rig_without_pins_and_bones_and_no_mesh_without_a_box() -> N
     assert config is not None
     assert mesh(config, 0, 60, {}, {}) is None
     assert mesh(config, 240, 60, {"puppet.b.scale": 1e308}, {}) is None
+
+
+@pytest.mark.parametrize(("stored", "count"), [(None, 169), (3, 16), (3.9, 16), (0, 4), (500, 41 * 41)])
+def test_a_mesh_has_as_many_cells_as_its_density(stored: float | None, count: int) -> None:
+    assert len(deformed({"pins": PINS, "meshDensity": stored}).vertices) == count
+
+
+def test_a_mesh_may_reach_beyond_the_box() -> None:
+    found = deformed({"pins": PINS, "meshDensity": 2, "meshExpansion": 10})
+    assert found.vertices[0] == pytest.approx((-130, -40, -130 / 240 + 0.5, -40 / 60 + 0.5))
+    assert deformed({"pins": PINS, "meshDensity": 2, "meshExpansion": -10}).vertices[0][2:] == (0, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from motion.formulas import matrix4
@@ -316,3 +317,21 @@ def test_the_glow_of_a_light_behind_the_eye_has_no_size() -> None:
     found = place(doc, "l")
     assert (found.scale_x, found.scale_y) == (0, 0)
     assert place(document(node("l", "light", z=-500), node("c", "camera", z=-1000)), "l").scale_x == 1
+
+
+def test_a_layer_turns_about_x_then_y_then_z() -> None:
+    """three-d.md 2: T Rz Ry Rx S."""
+    placed = deep(document(node("a", x=10, y=20, z=30, rotationX=20, rotationY=40, rotation=70, scaleX=2, scaleY=3)))
+    (cx, sx), (cy, sy), (cz, sz) = ((math.cos(math.radians(a)), math.sin(math.radians(a))) for a in (20, 40, 70))
+    about_x, about_y, about_z = (
+        np.array(rows)
+        for rows in (
+            [[1, 0, 0], [0, cx, -sx], [0, sx, cx]],
+            [[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]],
+            [[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]],
+        )
+    )
+    found = np.array(placed.matrix).reshape(-1, 4)
+    assert found[:3, :3] == pytest.approx(about_z @ about_y @ about_x @ np.diag([2, 3, 1]))
+    assert found[:3, 3] == pytest.approx([10, 20, 30])
+    assert matrix4.applied(placed.matrix, (5, 6, 7)) == pytest.approx(found[:3, :3] @ [5, 6, 7] + [10, 20, 30])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from motion.formulas.text_animators import glyph_poses, text_animators
-from motion.formulas.text_selectors import stored_selectors, weights
+from motion.formulas.text_selectors import WigglySelector, stored_selectors, weights
 from motion.formulas.text_units import divide
 from motion.snapshot import GlyphPose
 
@@ -210,3 +210,48 @@ def test_the_vertical_scale_follows_the_vertical_wiggle() -> None:
 
 def test_an_animator_without_selectors_has_hard_edges() -> None:
     assert [pose.dx for pose in poses({"x": 10, "end": 50}, content="ABCDE")] == [10, 10, 10, 0, 0]
+
+
+EVERYTHING: dict[str, Any] = {
+    "x": 1, "y": 2, "z": 3, "rotation": 4, "rotationX": 5, "rotationY": 6, "scale": 50, "scaleY": 200, "opacity": 40, "fillOpacity": 30,
+    "tracking": 7, "lineSpacing": 8, "skew": 9, "blur": 10, "strokeWidth": 11, "color": "#ff0000", "strokeColor": "#00ff00",
+}  # fmt: skip
+
+
+def test_animators_add_their_moves_and_multiply_their_factors() -> None:
+    """animation.md 7.1, column "Combine rule"."""
+    (pose,) = poses(EVERYTHING, EVERYTHING, {"x": 0}, content="A")
+    assert pose == GlyphPose(
+        dx=2, dy=4, dz=6, rotation=8, rotation_x=10, rotation_y=12, scale_x=0.25, scale_y=4,
+        opacity=pytest.approx(0.16), fill_opacity=pytest.approx(0.09), tracking=14, line_spacing=16, skew=18, blur=20,
+        stroke_width=22, color="#ff0000", color_mix=1, stroke_color="#00ff00",
+    )  # fmt: skip
+
+
+def test_half_a_weight_moves_half_way() -> None:
+    half = {"selectors": [{"amount": 50}]}
+    (pose,) = poses({**EVERYTHING, **half}, content="A")
+    assert (pose.dx, pose.dy, pose.dz, pose.rotation_x, pose.rotation_y) == (0.5, 1, 1.5, 2.5, 3)
+    assert (pose.scale_x, pose.scale_y, pose.opacity, pose.fill_opacity) == pytest.approx((0.75, 1.5, 0.7, 0.65))
+    assert (pose.stroke_width, pose.color_mix) == (5.5, 0.5)
+
+
+def test_the_vertical_scale_is_the_stored_scale_and_does_not_follow_its_track() -> None:
+    """animation.md 7.1: "with only `scale` keyed, glyphs stretch horizontally only"."""
+    assert [(pose.scale_x, pose.scale_y) for pose in poses({"scale": 50}, content="A")] == [(0.5, 0.5)]
+    keyed = poses({"y": 1}, content="A", ta_0_scale=50)
+    assert [(pose.scale_x, pose.scale_y) for pose in keyed] == [(0.5, 1)]
+
+
+def test_a_flat_wiggly_animator_wiggles_twice_a_second_unless_it_says_otherwise() -> None:
+    assert [stored_selectors({"mode": "wiggly", **given}) for given in ({}, {"wiggleFreq": 2}, {"wiggleFreq": 5})] == [
+        (WigglySelector(wiggles_per_second=rate),) for rate in (2, 2, 5)
+    ]
+
+
+def test_eases_bend_by_a_hundred_percent_at_most() -> None:
+    def bent(ease: float) -> list[float]:
+        return along_x({"shape": "rampUp", "easeLow": ease, "easeHigh": -ease})
+
+    assert bent(300) == bent(100) != bent(99)
+    assert bent(-300) == bent(-100) != bent(-99)

@@ -9,7 +9,7 @@ from tests.documents import Json, document, keys, node
 from tests.motion.frames import source
 
 
-def text(content: str, **stored: object) -> Json:
+def text_of(content: str, **stored: object) -> Json:
     return document(node("t", "text", text={"content": content, **stored}))
 
 
@@ -23,15 +23,15 @@ def test_a_text_path_is_the_mask_that_it_names_with_its_expansion() -> None:
 
 
 def test_a_text_remembers_whether_a_weight_is_stored() -> None:
-    assert source(text("Hi", fontWeight="600"), "t", TextSource).has_weight
-    assert not source(text("Hi"), "t", TextSource).has_weight
-    assert source(text("Hi"), "t", TextSource).style.weight == 600
+    assert source(text_of("Hi", fontWeight="600"), "t", TextSource).has_weight
+    assert not source(text_of("Hi"), "t", TextSource).has_weight
+    assert source(text_of("Hi"), "t", TextSource).style.weight == 600
 
 
 def test_runs_end_with_the_stored_text() -> None:
     runs = [{"start": 0, "end": 5, "style": {"fill": "#ff0000"}}, {"start": 6, "end": 11, "style": {"fill": "#00ff00"}}]
-    assert source(text("Hi", __runs=runs), "t", TextSource).runs == (TextRun(0, 2, fill="#ff0000"),)
-    assert source(text("Hi", __runs=runs[1:]), "t", TextSource).runs == ()
+    assert source(text_of("Hi", __runs=runs), "t", TextSource).runs == (TextRun(0, 2, fill="#ff0000"),)
+    assert source(text_of("Hi", __runs=runs[1:]), "t", TextSource).runs == ()
 
 
 def test_tracks_of_animators_count_the_holes_of_their_list() -> None:
@@ -72,3 +72,24 @@ def test_colour_tracks_of_a_text_count_with_a_red_channel_those_of_its_fill_firs
 def test_a_moving_weight_stays_between_1_and_1000(weight: float, drawn: float) -> None:
     doc = document(node("t", "text", text={"content": "A"}), tracks={"t": {"fontWeight": keys((0, weight))}})
     assert source(doc, "t", TextSource).style.weight == drawn
+
+
+def moved(path: str, value: float, **stored: object) -> TextSource:
+    doc = document(node("t", "text", text={"content": "A", **stored}), tracks={"t": {path: keys((0, value))}})
+    return source(doc, "t", TextSource)
+
+
+def test_a_size_and_a_box_that_move_are_drawn_and_the_stored_ones_measured() -> None:
+    text = moved("fontSize", 90, fontSize=40)
+    assert (text.style.size, text.stored_style.size) == (90, 40)
+    assert moved("fontSize", -5).style.size == 0
+    box = moved("boxWidth", 300, boxWidth=100)
+    assert (box.box_width, box.stored_box_width) == (300, 100)
+    assert [moved("boxWidth", width, boxWidth=100).box_width for width in (0, -1, 0.5)] == [None, None, 0.5]
+    assert source(text_of("A", boxWidth=100), "t", TextSource).box_width == 100
+
+
+def test_a_text_wiggles_at_its_own_time() -> None:
+    wiggly = [{"y": 10, "selectors": [{"kind": "wiggly", "mode": "add", "minAmount": 0}]}]
+    doc = document(node("t", "text", text={"content": "A", "__animators": wiggly}))
+    assert source(doc, "t", TextSource, 0.3).poses != source(doc, "t", TextSource, 0.6).poses

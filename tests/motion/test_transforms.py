@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from motion.formulas.affine import Affine, applied, decomposed, placed, product
+from motion.formulas.affine import IDENTITY, Affine, applied, decomposed, inverse, placed, product
 from motion.snapshot import CompositionSource, ShapeSource, SolidPaint, TextSource, Transform2D
 from tests.documents import document, keys, node, root
 from tests.motion.frames import fill, layer, place, shown, source
@@ -292,3 +292,34 @@ def test_a_scale_of_one_returns_from_the_matrix_as_javascript_rounds_it(rotation
 def test_scales_of_degenerate_matrices_stay_plain_numbers() -> None:
     assert decomposed((0, 0, 0, 2, 0, 0)).scale_x == 0
     assert decomposed((3e200, 4e200, 0, 1, 0, 0)).scale_x == pytest.approx(5e200)
+
+
+def test_an_inverse_undoes_a_map_that_turns_shears_and_moves() -> None:
+    forth = (2.0, 0.5, -0.3, 1.5, 40.0, -70.0)
+    assert product(inverse(forth), forth) == pytest.approx(IDENTITY, abs=1e-12)
+    assert inverse((1.0, 2.0, 2.0, 4.0, 5.0, 6.0)) == IDENTITY
+
+
+@pytest.mark.parametrize(("stored", "drawn"), [(50, 0.5), (-20, 0), (150, 1), (None, 1)])
+def test_a_fill_opacity_is_a_share_of_one(stored: float | None, drawn: float) -> None:
+    found = layer(document(node("a", **({} if stored is None else {"fillOpacity": stored}))), "a")
+    assert found is not None and found.fill_opacity == drawn
+
+
+def test_a_backdrop_blur_is_not_negative_and_glass_replaces_it() -> None:
+    glass = {"layerStyles": {"glass": {"enabled": True}}}
+    blurs = []
+    for blur, fx in ((7, {}), (-7, {}), (7, glass)):
+        found = layer(document(node("a", backdropBlur=blur, fx=fx)), "a")
+        assert found is not None
+        blurs.append((found.backdrop_blur, found.glass is not None))
+    assert blurs == [(7, False), (0, False), (0, True)]
+
+
+def test_glass_follows_its_tracks_and_keeps_the_rest() -> None:
+    glass = {"layerStyles": {"glass": {"enabled": True, "blur": 9, "tintColor": "#102030", "grain": 0.5}}}
+    tracks = {"a": {"glass.blur": keys((0, 5)), "glass.tintColor_r": keys((0, 1))}}
+    still, moved = (layer(document(node("a", fx=glass), tracks=given), "a") for given in ({}, tracks))
+    assert still is not None and still.glass is not None and moved is not None and moved.glass is not None
+    assert (still.glass.blur, still.glass.tint_color, still.glass.grain) == (9, "#102030", 0.5)
+    assert (moved.glass.blur, moved.glass.tint_color, moved.glass.grain) == (5, "#ff2030", 0.5)
