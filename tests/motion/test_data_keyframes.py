@@ -189,3 +189,28 @@ def test_a_mask_path_that_the_next_key_lacks_stays() -> None:
     track = mask_track([{"t": 0, "mask": {"paths": [path, path]}}, {"t": 1, "mask": {"paths": [path]}}])
     assert track is not None
     assert [found.points[0].x for found in sample_mask(track, 0.9)] == [5, 5]
+
+
+def test_handles_move_where_both_keys_have_them_and_else_are_those_of_the_first() -> None:
+    first = {"x": 0, "y": 0, "inX": 1, "inY": 2, "outX": 3}
+    last = {"x": 4, "y": 8, "inX": 5, "inY": 10, "outY": 7}
+    assert sampled("points", [first], [last], 0.25) == (DataPoint(1, 2, 2, 4, 3, None),)
+
+
+@pytest.mark.parametrize("kind", ["points", "number"])
+def test_a_held_key_stays_until_the_next_one(kind: str) -> None:
+    first, last = (points((1, 2)), points((5, 6))) if kind == "points" else (1, 5)
+    assert sampled(kind, first, last, 0.99, easing="hold") == sampled(kind, first, last, 0.0)
+    assert sampled(kind, first, last, 0.5) != sampled(kind, first, last, 0.0)
+
+
+@pytest.mark.parametrize("inverted", [True, False, "true", 1, None])
+def test_a_mask_path_is_inverted_only_by_true(inverted: object) -> None:
+    assert [path.inverted for path in mask_paths(mask(inverted=inverted))] == [inverted is True]
+
+
+def test_feathers_of_vertices_move_between_keys_that_both_have_one() -> None:
+    near, far = (mask(points=[{"x": 0, "y": 0, "feather": feather}]) for feather in (4, 8))
+    track = mask_track([{"t": 0, "mask": near}, {"t": 1, "mask": far}])
+    assert track is not None
+    assert sample_mask(track, 0.25)[0].points[0].feather == 5
