@@ -5,6 +5,7 @@
 | Request line and headers, trailers included | 32 KiB, 100 headers | 431 |
 | Time to send them | 15 s | 408 |
 | Speed of a body | 8 KiB in every 20 s | 408 |
+| Pieces of a body (chunks, or parts that arrive at once) | 2,000, and one for every 256 bytes | 400 |
 | Speed at which a client takes an answer that waits for it | 8 KiB in every 60 s | the connection is closed |
 | Connections of one address, or of one /64 of IPv6, except proxies | 256 | 503 |
 | All connections | 10,000, or what `nofile` leaves | 503 |
@@ -37,6 +38,10 @@ HEAD_SECONDS: Final = 15.0
 BODY_SECONDS: Final = 20.0
 BODY_BYTES_LEAST: Final = 8 * 1024
 """Minimum bytes of a body in every BODY_SECONDS while the app waits for it."""
+PIECES_MAX: Final = 2_000
+"""Pieces of a body in addition to one for every PIECE_BYTES_LEAST. The parser reports each of them alone: in chunks of a byte, one upload
+kept the event loop from all other callers."""
+PIECE_BYTES_LEAST: Final = 256
 ANSWER_SECONDS: Final = 60.0
 ANSWER_BYTES_LEAST: Final = 8 * 1024
 """Minimum bytes of an answer that the client takes in every ANSWER_SECONDS while the app waits for the client."""
@@ -55,6 +60,7 @@ _MESSAGES: Final = {
     431: "The request line and headers are too long.",
     503: "There are too many connections. Try again later.",
 }
+_PIECES: Final = "The request body arrives in too many small pieces. Send it in larger ones."
 
 
 def config(app: Any, **options: Any) -> uvicorn.Config:
@@ -113,6 +119,10 @@ class TooLong(Exception):
     """The head of a request is over its limit."""
 
 
+class TooManyPieces(Exception):
+    """A body arrives in too many small pieces."""
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """One connection. Everything that a client can make the server hold is counted as it arrives."""
 
@@ -129,6 +139,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Bytes of the current message that are not body: head, trailers, framing of chunks."""
         self._body_bytes = 0
         self._body_seen = 0
+        self._pieces = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Count the connection, and limit the wait for its first request."""
@@ -188,12 +199,15 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer an unreadable request with the API's JSON error."""
+        if self._has_too_many_pieces():
+            self._refuse(400, _PIECES)
+            return
         self._refuse(431 if self._head_bytes > HEAD_BYTES_MAX or len(self.headers or ()) >= HEADERS_MAX else 400)
 
     def on_message_begin(self) -> None:
         """Start the counts of a new request."""
         super().on_message_begin()
-        self._head_bytes = self._overhead = self._body_bytes = 0
+        self._head_bytes = self._overhead = self._body_bytes = self._pieces = 0
 
     def on_url(self, url: bytes) -> None:
         """Count a part of the request line."""
@@ -215,9 +229,12 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Count a part of the body."""
+        """Count a piece of the body."""
         self._body_bytes += len(body)
         self._overhead -= len(body)
+        self._pieces += 1
+        if self._has_too_many_pieces():
+            raise TooManyPieces
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -238,6 +255,9 @@ class LimitedProtocol(HttpToolsProtocol):
         if found:
             kept = [header for header in self.headers if header[0] != name]
             self.headers[:] = [*kept, (name, found[-1].rpartition(b",")[2].strip())]
+
+    def _has_too_many_pieces(self) -> bool:
+        return self._pieces > PIECES_MAX + self._body_bytes // PIECE_BYTES_LEAST
 
     def _count(self, size: int) -> None:
         self._head_bytes += size
@@ -286,14 +306,14 @@ class LimitedProtocol(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
-    def _refuse(self, status: int) -> None:
-        """Send the status, unless an answer has begun, and close the connection."""
+    def _refuse(self, status: int, message: str | None = None) -> None:
+        """Send the status with the message or its usual one, unless an answer has begun, and close the connection."""
         self._stop_timer()
         if self._refused or self.transport.is_closing():
             return
         self._refused = True
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
-            self.transport.write(_answer(status))
+            self.transport.write(_answer(status, message or _MESSAGES[status]))
         self.transport.close()
 
 
@@ -305,12 +325,10 @@ def _without_escapes(cookies: bytes) -> bytes:
     return cookies if b"\\" not in cookies else b";".join(one for one in cookies.split(b";") if b"\\" not in one)
 
 
-def _answer(status: int) -> bytes:
+def _answer(status: int, message: str) -> bytes:
     name = HTTPStatus(status).phrase
     request_id = f"req_{secrets.token_hex(12)}"
-    body = orjson.dumps(
-        {"statusCode": status, "message": _MESSAGES[status], "error": name, "requestId": request_id, "path": ""}
-    )
+    body = orjson.dumps({"statusCode": status, "message": message, "error": name, "requestId": request_id, "path": ""})
     head = (
         f"HTTP/1.1 {status} {name}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         f"X-Request-Id: {request_id}\r\nConnection: close\r\n\r\n"

@@ -12,6 +12,7 @@ from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 
 MISSING: Final = "A file that the render needs is not in the farm's storage."
+DAMAGED: Final = "Segments of the video are damaged in the farm's storage."
 TOO_LARGE: Final = (
     "The render's temporary files exceed what the farm's disk can spare. Render a smaller or shorter video, or one in a format with "
     "smaller files."

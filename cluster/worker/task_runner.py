@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from cluster.worker.assembly import write_file
-from cluster.worker.failures import failure_of
+from cluster.worker.failures import DAMAGED, failure_of
 from cluster.worker.media_cache import BYTES_MAX, MediaCache
 from cluster.worker.segment_maker_port import SegmentMaker, StillPicture
 from cluster.worker.sound_watch import SoundSteps
@@ -23,8 +24,10 @@ from farm_core.storage.disk_space import has_reserve, is_disk_broken, is_disk_fu
 from farm_core.storage.port import ObjectMissing, Storage, StorageUnavailable
 from farm_core.telemetry import logs
 from gpu_renderer.encode.formats import FORMATS
+from gpu_renderer.errors import DiskNearlyFull
 from gpu_renderer.pipeline import RenderStopped
 from gpu_renderer.progress import NO_CALLBACKS, Callbacks, ShouldStop
+from motion.errors import DocumentError
 from scheduler.ports import AssemblyAssignment, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 _log = logs.logger(__name__)
@@ -43,6 +46,10 @@ class SegmentMissing(Exception):
     def __init__(self, keys: tuple[str, ...]) -> None:
         super().__init__(", ".join(keys))
         self.keys = keys
+
+
+class SegmentDamaged(SegmentMissing):
+    """Segments that an assembly needs were damaged in storage, and have been deleted."""
 
 
 class TaskRunner:
@@ -71,6 +78,9 @@ class TaskRunner:
                     return self._render_or_reuse(assignment, callbacks)
                 case AssemblyAssignment():
                     return self._assemble(assignment, callbacks.should_stop)
+        except SegmentDamaged as damaged:
+            # unlike a loss, it counts: storage that damages each segment must not keep workers busy for ever
+            return Ended(assignment.token, Failure(FailureKind.missing, DAMAGED, self.worker_id), damaged.keys)
         except SegmentMissing as missing:
             return Ended(
                 assignment.token, Failure(FailureKind.lost, "A segment was lost.", self.worker_id), missing.keys
@@ -129,13 +139,15 @@ class TaskRunner:
         folder.mkdir()
         try:
             paths = self._fetch_segments(assignment, folder)
+            hashes = [_digest(path) for path in paths]
+            self._refuse_changed(assignment, hashes)
             check_growth(folder, sum(map(used_bytes, paths)))  # the video takes as much again
             file_format = FORMATS[assignment.video_format.format]
             output = folder / f"video{file_format.ending}"
             pause = _pause(should_stop, folder)
-            warnings = write_file(assignment, paths, output, self._media, pause, self.sound_steps)
+            with self._suspecting_cached(assignment):
+                warnings = write_file(assignment, paths, output, self._media, pause, self.sound_steps)
             self._storage.put_file(assignment.video_key, output, file_format.media_type)
-            hashes = [_digest(path) for path in paths]
             sha256, size = _digest(output), output.stat().st_size
         finally:
             shutil.rmtree(folder)
@@ -162,6 +174,33 @@ class TaskRunner:
             raise SegmentMissing(tuple(missing))
         return paths
 
+    def _refuse_changed(self, assignment: AssemblyAssignment, hashes: Sequence[str]) -> None:
+        """Raise SegmentDamaged for segments whose bytes in storage are not those that were rendered. The hash of a cached one is unknown."""
+        segments = assignment.rendered_job.segments
+        if changed := [
+            one["key"] for one, found in zip(segments, hashes, strict=True) if one.get("sha256", found) != found
+        ]:
+            self._lose(changed)
+
+    @contextmanager
+    def _suspecting_cached(self, assignment: AssemblyAssignment) -> Iterator[None]:
+        """Raise SegmentDamaged for the cached segments if the block cannot join the segments, because one can be damaged. They are rendered
+        again, and have hashes then: the next failure is the job's own."""
+        try:
+            yield
+        except Exception as error:
+            cached = [one["key"] for one in assignment.rendered_job.segments if one.get("cached")]
+            if not cached or not _may_be_damage(error):
+                raise
+            self._lose(cached)
+
+    def _lose(self, keys: Sequence[str]) -> NoReturn:
+        """Delete damaged segments, so that no job uses them, and raise SegmentDamaged."""
+        _log.warning("deleted segments that are damaged in storage", segments=len(keys), first=keys[0])
+        for key in keys:
+            self._storage.delete(key)
+        raise SegmentDamaged(tuple(keys))
+
     def _fetch(self, key: str, path: Path) -> bool:
         """Return False if storage does not have the segment."""
         try:
@@ -169,6 +208,12 @@ class TaskRunner:
         except ObjectMissing:
             return False
         return True
+
+
+def _may_be_damage(error: Exception) -> bool:
+    """Return True if a damaged segment can be the cause of the error."""
+    is_known = isinstance(error, (DiskNearlyFull, DocumentError))
+    return not is_known and failure_of(error, "").kind in (FailureKind.document, FailureKind.crash)
 
 
 def _pause(should_stop: ShouldStop, folder: Path) -> Callable[[], None]:

@@ -414,6 +414,7 @@ RETURNING tasks.id AS task_id, tasks.lease_token, tasks.worker, tasks.kind, task
             SELECT '[' || string_agg('{"firstFrame":' || done.first_frame || ',"frames":' || done.frame_count
                 || ',"key":' || coalesce(CAST(to_json(done.segment_key) AS text), 'null')
                 || ',"cached":' || coalesce(done.report ->> 'cached', 'false')
+                || coalesce(',"sha256":' || CAST(to_json(nullif(done.report ->> 'sha256', '')) AS text), '')
                 || ',"stagesMs":' || coalesce(done.report ->> 'stages_ms', '{}') || '}', ',') || ']'
             FROM (
                 SELECT first_frame, frame_count, segment_key, report FROM tasks

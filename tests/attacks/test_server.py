@@ -124,6 +124,23 @@ def test_a_body_that_stands_still_is_closed(world: World, monkeypatch: pytest.Mo
         assert answer(connection).startswith(b"HTTP/1.1 408 ")
 
 
+def test_a_body_in_chunks_of_a_byte_is_refused_before_it_keeps_the_server_from_others(world: World) -> None:
+    token = world.account().headers["Authorization"].encode()
+    head = b"POST /api/v1/assets HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nAuthorization: " + token
+    part = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n'
+    begin = head + b"\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n" + b"%x\r\n%b\r\n" % (len(part), part)
+    with closing(connected(world)) as connection:
+        connection.sendall(begin + b"1\r\nx\r\n" * (2 * server.PIECES_MAX))
+        refused = answer(connection)
+        assert refused.startswith(b"HTTP/1.1 400 ") and b"too many small pieces" in refused
+
+
+def test_a_body_in_chunks_of_a_few_hundred_bytes_is_read(world: World) -> None:
+    chunks = iter([b'{"templateId": "', *[b"x" * server.PIECE_BYTES_LEAST] * (server.PIECES_MAX * 2), b'"}'])
+    refused = world.account().post("/renders", content=chunks, headers={"Content-Type": "application/json"})
+    assert refused.status_code == 400 and "small pieces" not in refused.text
+
+
 def test_one_address_has_only_so_many_connections(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert world.client.get("/api/health").status_code == 200  # this connection stays open
     monkeypatch.setattr(server, "CONNECTIONS_PER_ADDRESS", 8)

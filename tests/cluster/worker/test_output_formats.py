@@ -7,7 +7,7 @@ import io
 import json
 import wave
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from threading import Barrier, Event
@@ -116,6 +116,19 @@ def assembly_of(segments: tuple[str, ...], video: VideoFormat, job_id: str) -> A
 def rendered_job(segments: tuple[str, ...], job_id: str) -> RenderedJob:
     made = [{"firstFrame": 10 * index, "frames": 10, "key": key} for index, key in enumerate(segments)]
     return RenderedJob(job_id, "r", 160, 90, 30, 30, "frozen/a.json", {"title": "A"}, MEDIA, made)
+
+
+def with_facts(job: RenderedJob, *facts: Record) -> RenderedJob:
+    """Return the job with facts about its segments: one for all, or one for each."""
+    each = facts if len(facts) > 1 else facts * len(job.segments)
+    return replace(job, segments=[{**one, **more} for one, more in zip(job.segments, each, strict=True)])
+
+
+def lost_segments(report: Finished | Ended) -> tuple[str, ...]:
+    """Return the segments that the assembly asks for again. Its attempt counts, and the worker is not to blame."""
+    assert isinstance(report, Ended), report
+    assert not report.missing or report.failure.kind is FailureKind.missing
+    return report.missing
 
 
 def render_video(
@@ -227,6 +240,49 @@ class TestWorkers:
         done = runner.execute(assembly)
         assert isinstance(done, Finished)
         assert done.warnings == (f"There is nothing at {SOUND}: its sound is not rendered.",)
+
+    @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda _: b""], ids=["cut off", "empty"])
+    def test_cached_segments_that_cannot_be_joined_are_rendered_again(
+        self, farm: Farm, tmp_path: Path, damage: Callable[[bytes], bytes]
+    ) -> None:
+        """Each render of the same frames failed until the segment left the cache, and workers and accounts were blamed for it."""
+        path, _ = render_video(farm, tmp_path, "mp4")
+        runner, storage = farm
+        video = video_of("mp4")
+        segments = rendered_segments(farm, video)
+        storage.put_bytes(segments[1], damage(storage.get_bytes(segments[1])))
+        cached = assembly_of(segments, video, "k")
+        cached = replace(cached, rendered_job=with_facts(cached.rendered_job, {"cached": True}))
+        assert lost_segments(runner.execute(cached)) == segments
+        assert rendered_segments(farm, video) == segments
+        done = runner.execute(assembly_of(segments, video, "k"))
+        assert isinstance(done, Finished), done
+        assert storage.get_bytes(done.key) == path.read_bytes()
+
+    def test_a_segment_that_is_no_longer_what_was_rendered_is_rendered_again(self, farm: Farm) -> None:
+        """A changed byte became a damaged frame of the video."""
+        runner, storage = farm
+        video = video_of("mp4")
+        segments = rendered_segments(farm, video)
+        hashes = [hashlib.sha256(storage.get_bytes(key)).hexdigest() for key in segments]
+        data = bytearray(storage.get_bytes(segments[2]))
+        data[-1] ^= 1
+        storage.put_bytes(segments[2], bytes(data))
+        assembly = assembly_of(segments, video, "k")
+        assembly = replace(
+            assembly, rendered_job=with_facts(assembly.rendered_job, *({"sha256": one} for one in hashes))
+        )
+        assert lost_segments(runner.execute(assembly)) == segments[2:]
+        assert rendered_segments(farm, video) == segments
+        assert isinstance(runner.execute(assembly), Finished)
+
+    def test_fresh_segments_that_cannot_be_joined_are_not_rendered_again(self, farm: Farm) -> None:
+        """Otherwise a job that no worker can join would never end."""
+        runner, _ = farm
+        assembly = assembly_of(rendered_segments(farm, video_of("mp4")), video_of("mp4"), "k")
+        assembly = replace(assembly, video_format=replace(assembly.video_format, frame_count=31))
+        assert isinstance(runner.execute(assembly), Ended)
+        assert lost_segments(runner.execute(assembly)) == ()
 
     def test_an_assembly_reads_segments_at_once(self, farm: Farm, tmp_path: Path) -> None:
         """A bucket answers a request after some milliseconds. One after another, the segments of a long job took seconds."""

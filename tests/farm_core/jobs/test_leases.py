@@ -185,7 +185,7 @@ ASSEMBLY: Final = """
 """
 FINISHED: Final = """
     UPDATE tasks SET status = 'done', segment_key = 'segments/"' || index || '\\.mp4',
-        report = CAST(CASE WHEN index = 0 THEN '{"cached": true, "stages_ms": {"draw": 1.5}}' ELSE '{"seconds": 2}' END AS jsonb)
+        report = CAST(CASE WHEN index = 0 THEN '{"cached": true, "stages_ms": {"draw": 1.5}}' ELSE '{"seconds": 2, "sha256": "0f"}' END AS jsonb)
     WHERE id = :task
 """
 
@@ -200,7 +200,7 @@ async def test_an_assembly_gets_its_segments_with_their_reports_in_order(databas
     await database.close()
     assert found[0].segments == [
         {"firstFrame": 0, "frames": 30, "key": 'segments/"0\\.mp4', "cached": True, "stagesMs": {"draw": 1.5}},
-        {"firstFrame": 30, "frames": 30, "key": 'segments/"1\\.mp4', "cached": False, "stagesMs": {}},
+        {"firstFrame": 30, "frames": 30, "key": 'segments/"1\\.mp4', "cached": False, "sha256": "0f", "stagesMs": {}},
     ]
 
 
