@@ -19,7 +19,7 @@ import uvloop
 
 from farm_core import redis
 from farm_core.clock import FollowingClock
-from farm_core.db import schema
+from farm_core.db import schema, storage_claim
 from farm_core.db.database import Database
 from farm_core.net.fetch import Guard
 from farm_core.net.resolver import patient_resolver
@@ -81,6 +81,7 @@ async def _run(chosen: Settings, *, waits_for_schema: bool) -> int:
     _listen_to_signals(lambda: os._exit(0))
     with Scratch("scheduler") as scratch:
         dependencies = dependencies_of(chosen, scratch)
+        await storage_claim.check(str(chosen.database_url), dependencies.storage)
         scheduler = Scheduler(dependencies, str(chosen.database_url))
         schema_there = asyncio.to_thread(schema.wait, str(chosen.database_url)) if waits_for_schema else None
         try:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from farm_core.db import storage_claim
 from farm_core.db.urls import CONNECTION, libpq_url
 from farm_core.telemetry import logs
 
@@ -20,9 +21,15 @@ RECONNECT_SECONDS: Final = 0.5
 
 
 class Listener:
-    """Wake services when Postgres notifies their channel. Reconnect after a lost connection; services poll meanwhile."""
+    """Wake services when Postgres notifies their channel. Reconnect after a lost connection; services poll meanwhile.
 
-    def __init__(self, database_url: str, wakes: Mapping[str, Sequence[Callable[[], None]]]) -> None:
+    Its connection holds the claim of the storage with that identity, unless it is None (`farm_core/db/storage_claim.py`).
+    """
+
+    def __init__(
+        self, database_url: str, storage: str | None, wakes: Mapping[str, Sequence[Callable[[], None]]]
+    ) -> None:
+        self._storage = storage
         self._url = make_conninfo(libpq_url(database_url), **CONNECTION)
         self._wakes = wakes
         self._away = False
@@ -51,6 +58,7 @@ class Listener:
 
     async def _listen(self) -> None:
         async with await psycopg.AsyncConnection.connect(self._url, autocommit=True) as connection:
+            await self._claim_storage(connection)
             for channel in self._wakes:
                 await connection.execute(psycopg.sql.SQL("LISTEN {}").format(psycopg.sql.Identifier(channel)))
                 self._wake(channel)
@@ -59,6 +67,15 @@ class Listener:
                 _log.info("listening again")
             async for notice in connection.notifies():
                 self._wake(notice.channel)
+
+    async def _claim_storage(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        """Hold the claim of the storage. Schedulers of another one that started at the same time are logged only: this one has work."""
+        if self._storage is None:
+            return
+        try:
+            await storage_claim.claim(connection, self._storage)
+        except storage_claim.OtherStorage as error:
+            _log.error("another farm uses the database", error=str(error))
 
     def _wake(self, channel: str) -> None:
         for wake in self._wakes[channel]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from farm_core.db import storage_claim
 from farm_core.jobs import tasks
 from scheduler.breaker import CircuitBreaker
 from scheduler.claimer import Claimer, ClaimKeeper
@@ -68,6 +69,7 @@ class Scheduler:
         )  # fmt: skip
         self.listener = Listener(
             database_url,
+            storage_claim.identity_of(dependencies.storage),
             {
                 "jobs": (self.claimer.wake,),
                 "tasks": (self.dispatcher.wake_for_others,),

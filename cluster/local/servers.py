@@ -6,6 +6,7 @@ passwords and missing buckets fail at once.
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -13,10 +14,11 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from cluster.embedded.process import ServerFailed
-from farm_core.db import answering
+from farm_core.db import answering, storage_claim
 from farm_core.db.answering import ANSWER_SECONDS, POLL_SECONDS, STARTING_SECONDS
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
+from farm_core.storage.links import Links
 from farm_core.storage.port import StorageUnavailable
 from farm_core.telemetry import logs
 
@@ -32,7 +34,7 @@ class _Server(NamedTuple):
 
 
 def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: float = STARTING_SECONDS) -> None:
-    """Wait until all servers of the settings are usable or `ended` returns True. Raises ServerFailed with the reason."""
+    """Wait until all servers of the settings are usable or `ended` returns True. Raises ServerFailed with the reason, and OtherStorage."""
     deadline = time.monotonic() + seconds
     for server in _servers(settings):
         waits = False
@@ -43,6 +45,8 @@ def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: flo
                 _log.warning("waits for a server to answer", server=server.name, reason=fault, seconds=seconds)
             waits = True
             time.sleep(POLL_SECONDS)
+    if settings.database_url is not None and not ended():
+        asyncio.run(storage_claim.check(settings.database_url, storage_of(settings, Links(b""))))
 
 
 def _servers(settings: Settings) -> Iterator[_Server]:

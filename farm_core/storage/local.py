@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
+from farm_core.ids import new_id
 from farm_core.power_loss import sync_file, sync_folder
 from farm_core.storage.bounded import Bounded
 from farm_core.storage.disk_space import ROOM_BYTES, check_room, is_half_of_reserve_used, reserve_in_use
@@ -22,6 +23,7 @@ from farm_core.storage.port import ObjectMissing, StorageNearlyFull, StorageUnav
 _PIECE_BYTES = 1 << 20
 _DEFAULT_TYPE = "application/octet-stream"
 _TYPES = mimetypes.MimeTypes()
+_IDENTITY = "identity"
 
 
 class LocalStorage:
@@ -29,12 +31,25 @@ class LocalStorage:
     `folder/types`."""
 
     def __init__(self, folder: Path, links: Links) -> None:
+        self._folder = folder
         self._objects = folder / "objects"
         self._types = folder / "types"
         self._partial = folder / "partial"
         self._links = links
         for part in (self._objects, self._types, self._partial):
             part.mkdir(parents=True, exist_ok=True)
+
+    def identity(self) -> str:
+        """Return a name of the folder, which is written to it the first time: machines can mount it in different places."""
+        path = self._folder / _IDENTITY
+        with _translated():
+            if not path.exists():
+                draft = self._partial / new_id("identity")
+                draft.write_text(draft.name)
+                with suppress(FileExistsError):  # another process was first
+                    path.hardlink_to(draft)
+                draft.unlink()
+            return f"the data folder's ({path.read_text()})"
 
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
         """Store the content of a file."""

@@ -39,6 +39,10 @@ class Storage(Protocol):
     StorageUnavailable.
     """
 
+    def identity(self) -> str:
+        """Return a name of the place of the objects, equal in all processes that use it."""
+        ...
+
     def put_file(self, key: str, path: Path, content_type: str = "application/octet-stream") -> None:
         """Store the content of a file (a large one in parts)."""
         ...

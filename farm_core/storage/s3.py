@@ -67,6 +67,10 @@ class S3Storage:
         for operation in ("GetObject", "HeadObject", "PutObject", "UploadPart"):
             self._client.meta.events.register(f"after-call.s3.{operation}", _check_answer)
 
+    def identity(self) -> str:
+        """Return the name of the bucket. Addresses of its server can differ between processes."""
+        return f"the bucket {self._bucket}"
+
     def put_file(self, key: str, path: Path, content_type: str = _DEFAULT_TYPE) -> None:
         """Store the content of a file, a large one in parts."""
         with _translated(checked(key)):

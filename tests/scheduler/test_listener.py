@@ -44,7 +44,7 @@ def test_an_outage_of_postgres_is_logged_once_and_its_end_once(
 
     async def story() -> None:
         service = Woken()
-        listening = Listener(empty_database_url, {"jobs": (service.wake,)})
+        listening = Listener(empty_database_url, None, {"jobs": (service.wake,)})
         async with await psycopg.AsyncConnection.connect(maintenance, autocommit=True) as other:
             listening.start()
             await service.woken()
