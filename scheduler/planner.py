@@ -91,11 +91,19 @@ class Planner:
     async def _same_videos(
         self, connection: AsyncConnection, jobs: Sequence[FrozenJob], keys: Mapping[str, str]
     ) -> dict[str, SameResult]:
-        """Return the videos of equal jobs that are still in storage, by job id."""
+        """Return the videos of equal jobs that are still whole in storage, by job id."""
         wanted = [(one.job, keys[one.job.id]) for one in jobs if one.job.id in keys]
         found = await claims.same_results(connection, wanted) if wanted else {}
-        stored = await in_threads(self.dependencies.storage.exists, [video.video_key for video in found.values()])
-        return {job_id: video for (job_id, video), is_there in zip(found.items(), stored, strict=True) if is_there}
+        whole = await in_threads(self._is_whole, list(found.values()))
+        return {job_id: video for (job_id, video), is_whole in zip(found.items(), whole, strict=True) if is_whole}
+
+    def _is_whole(self, video: SameResult) -> bool:
+        """Return False if the video is gone, or storage has cut it off. It is then rendered again, for the former jobs too."""
+        try:
+            stored = self.dependencies.storage.describe(video.video_key)
+        except ObjectMissing:
+            return False
+        return video.bytes in (None, stored.bytes)
 
     def _ending(self, frozen: FrozenJob, video: SameResult, key: str, renderer: str | None, now: datetime) -> Ending:
         job = frozen.job

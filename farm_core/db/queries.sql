@@ -213,7 +213,9 @@ SELECT pg_advisory_unlock(CAST(:lock AS bigint))
 -- same_results --
 -- Find existing videos that depend on exactly the same things. One array is hidden in a subquery: for fewer than ten jobs, Postgres
 -- would make a new plan at each use, which takes longer than the statement.
-SELECT wanted.job_id, same.video_key, same.receipt_key, same.warnings
+SELECT wanted.job_id, same.video_key, same.receipt_key, same.warnings, (
+    SELECT bytes FROM object_charges WHERE object_charges.account_id = wanted.account_id AND object_charges.key = same.video_key
+) AS bytes
 FROM unnest((SELECT CAST(:job_ids AS text[])), CAST(:account_ids AS text[]), CAST(:plan_keys AS text[])) AS wanted(job_id, account_id, plan_key)
 CROSS JOIN LATERAL (
     SELECT video_key, receipt_key, warnings FROM jobs

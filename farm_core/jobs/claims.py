@@ -95,11 +95,13 @@ class PlannedJob:
 
 
 class SameResult(NamedTuple):
-    """Storage keys of an equal job's video and receipt, and the notices of its video."""
+    """Storage keys of an equal job's video and receipt, the notices of its video, and its size. Videos of a release before migration 0009
+    can lack a size."""
 
     video_key: str
     receipt_key: str | None
     warnings: Sequence[Mapping[str, Any]] | None
+    bytes: int | None
 
 
 async def claim_jobs(
@@ -166,7 +168,7 @@ async def same_results(transaction: Transaction, keys: Sequence[tuple[ClaimedJob
         "plan_keys": [key for _, key in keys],
     }
     rows = await execute(transaction, "same_results", values)
-    return {row.job_id: SameResult(row.video_key, row.receipt_key, row.warnings) for row in rows}
+    return {row.job_id: SameResult(row.video_key, row.receipt_key, row.warnings, row.bytes) for row in rows}
 
 
 async def plan_jobs(transaction: Transaction, now: datetime, planned: Sequence[PlannedJob]) -> set[str]:

@@ -84,12 +84,11 @@ class DummyWork:
                 self.storage.put_bytes(key, b"segment")
                 return Finished(assignment.token, self.worker_id, key, "00", 7, 0.01)
             case AssemblyAssignment():
-                self.storage.put_bytes(
-                    assignment.video_key, b"".join(map(self.storage.get_bytes, assignment.segment_keys))
-                )
-                proof = receipt(assignment.rendered_job, ["00"] * len(assignment.segment_keys), "11", 7)
+                video = b"".join(map(self.storage.get_bytes, assignment.segment_keys))
+                self.storage.put_bytes(assignment.video_key, video)
+                proof = receipt(assignment.rendered_job, ["00"] * len(assignment.segment_keys), "11", len(video))
                 self.storage.put_bytes(receipt_key(assignment.video_key), proof)
-                return Finished(assignment.token, self.worker_id, assignment.video_key, "11", 7, 0.01)
+                return Finished(assignment.token, self.worker_id, assignment.video_key, "11", len(video), 0.01)
 
     def still(self, assignment: StillAssignment, frame_index: int) -> StillPicture:
         """Draw a plain picture. Raises for documents that a test has named."""

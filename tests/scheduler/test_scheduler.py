@@ -54,6 +54,18 @@ async def test_an_equal_job_is_completed_with_the_same_video_and_no_work(databas
         assert sum(len(work.done) for work in under_test.works) > assignments, "nothing of another account is reused"
 
 
+async def test_a_video_that_storage_has_cut_off_is_rendered_again_for_an_equal_job(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with farm(database_url, tmp_path) as under_test:
+        first = await under_test.ended(await under_test.create())
+        whole = under_test.storage.get_bytes(str(first.video_key))
+        under_test.storage.put_bytes(str(first.video_key), whole[:-1])
+        second = await under_test.ended(await under_test.create())
+        assert (second.status, second.video_key) == ("completed", first.video_key)
+        assert under_test.storage.get_bytes(str(second.video_key)) == whole
+
+
 async def test_a_document_that_cannot_be_rendered_fails_its_job_at_once(database_url: str, tmp_path: Path) -> None:
     def broken(assignment: TaskAssignment) -> Ended:
         return Ended(assignment.token, Failure(FailureKind.document, "Layer Logo cannot be decoded.", "w0"))
