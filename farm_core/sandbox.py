@@ -2,7 +2,7 @@
 time. Where the kernel has Landlock, they open no files but those of this process's temporary folder, and no connections.
 
 If a worker exceeds a limit, or crashes in a decoder, it is killed and replaced, and the file is refused. If something
-else kills the worker, the call is repeated. Workers stay alive between calls, so a normal call costs one round trip
+else kills the worker, or keeps it from working, the call is repeated. Workers stay alive between calls, so a normal call costs one round trip
 over a pipe. Arguments and results are JSON, so no code comes back from a worker.
 """
 
@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, TypeVar, TypeVarTuple, cast
 
 from farm_core.concurrency_limit import ConcurrencyLimit
@@ -44,8 +45,8 @@ MEMORY_BYTES: Final = 1_200_000_000
 """Maximum address space of a worker."""
 
 CALLS_MAX: Final = 3
-"""Number of attempts if something outside the sandbox kills the worker, such as the kernel's OOM killer. Worker
-limits never do."""
+"""Number of attempts if something outside the sandbox kills the worker, such as the kernel's OOM killer, or keeps it from working for
+WALL_SECONDS. Worker limits never do."""
 
 _FROM_OUTSIDE: Final = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
 """Exit statuses of workers killed from outside. A supervisor can end a whole process group; earlyoom starts with
@@ -187,7 +188,7 @@ class _Worker:
         )
         self.grown = False
         self.was_killed = False
-        """True if something outside the sandbox killed the worker during its last call."""
+        """True if something outside the sandbox killed the worker during its last call, or kept it from working."""
 
     def living(self) -> bool:
         """Return True while the process runs."""
@@ -199,12 +200,20 @@ class _Worker:
             answer = self._exchanged(json.dumps([function, arguments]).encode() + b"\n")
             answer_fields: dict[str, Any] = json.loads(answer)
         except (OSError, ValueError) as error:
-            self.was_killed = not isinstance(error, TimeoutError) and self._ended_by() in _FROM_OUTSIDE
+            is_late = isinstance(error, TimeoutError)
+            self.was_killed = self._is_held_up() if is_late else self._ended_by() in _FROM_OUTSIDE
             self.kill()
             _log.warning("a sandbox worker was killed", function=function, status=self._process.returncode)
             return None
         self.grown = answer_fields.pop("resident_bytes") > RESIDENT_BYTES
         return answer_fields
+
+    def _is_held_up(self) -> bool:
+        """Return True if the process is stopped, or waits for a processor or a disk. One that hangs because of its file sleeps."""
+        with suppress(OSError):  # it has just ended
+            states = [(task / "stat").read_text() for task in Path(f"/proc/{self._process.pid}/task").iterdir()]
+            return any(state.rpartition(")")[2].split()[0] != "S" for state in states)
+        return False
 
     def _ended_by(self) -> int | None:
         """Return the exit status of a process that has closed its pipe, or None if it is still running."""

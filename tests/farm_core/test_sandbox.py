@@ -93,9 +93,10 @@ def waits() -> None:
 
 
 def test_a_call_that_takes_too_long_ends_and_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox_module, "WALL_SECONDS", 0.1)
     sandbox = Sandbox()
     try:
+        sandbox.call_now(after_a_word, "a")  # starts the worker, which imports this module
+        monkeypatch.setattr(sandbox_module, "WALL_SECONDS", 2.0)
         with capture_logs() as lines, pytest.raises(Exhausted):
             sandbox.call_now(waits)
     finally:
@@ -165,6 +166,26 @@ def test_a_call_whose_worker_is_killed_from_outside_is_made_again(tmp_path: Path
             sandbox.call_now(killed_until, str(tmp_path / "more calls"), CALLS_MAX, number)
         assert (tmp_path / "more calls").stat().st_size == CALLS_MAX
     finally:
+        sandbox.close()
+
+
+async def test_a_call_whose_worker_is_stopped_from_outside_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that paused its processes for longer than the limit let good uploads be refused as damaged, and failed jobs."""
+    sandbox, release = Sandbox(is_confined=False), tmp_path / "release"
+    try:
+        marks = [tmp_path / name for name in ("first", "second")]
+        calls = [
+            asyncio.create_task(sandbox.call(mark.name, until_released, str(mark), str(release))) for mark in marks
+        ]
+        await asyncio.to_thread(wait_for, marks)
+        release.touch()
+        await asyncio.gather(*calls)  # two warm workers
+        monkeypatch.setattr(sandbox_module, "WALL_SECONDS", 1.0)
+        assert await sandbox.call("a", killed_until, str(tmp_path / "calls"), 1, signal.SIGSTOP) == 1
+    finally:
+        release.touch()
         sandbox.close()
 
 
