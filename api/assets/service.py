@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -21,13 +22,16 @@ from farm_core.usage import repository as usage
 from farm_core.usage.stored import charge, check_reserve, check_storage_quota
 
 
-async def store(session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str) -> UploadRecord:
-    """Store the upload and count its bytes. Raises BadRequest for a type that cannot be rendered, and QuotaExceeded."""
+async def store(
+    session: AsyncSession, state: AppState, caller: Caller, upload: Upload, origin: str,
+    accepted: Sequence[str] = tuple(ENDINGS),
+) -> UploadRecord:  # fmt: skip
+    """Store the upload and count its bytes. Raises BadRequest for a type that is not accepted, and QuotaExceeded."""
     limit = caller.limits.max_storage_bytes
     async with state.database.reading() as reading:
         await check_storage_quota(reading, caller.account.id, limit, upload.bytes)
         await check_reserve(reading, state.storage, caller.account.id, upload.bytes)
-    kind = await state.sandbox.call(caller.account.id, kind_at, str(upload.path), upload.declared_type)
+    kind = await state.sandbox.call(caller.account.id, kind_at, str(upload.path), upload.declared_type, accepted)
     now = state.clock.now()
     asset_id = new_id("ast")
     key = f"assets/{caller.account.id}/{asset_id}.{ENDINGS[kind]}"

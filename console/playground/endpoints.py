@@ -42,6 +42,7 @@ from console.playground.output import choices_of, output_of, size_of
 from console.snippets import snippets
 from console.uploads import shown_uploads
 from console.viewer import ChangerOf, Viewer, ViewerOf, check_upload
+from farm_core.assets.kinds import SHOWN
 from farm_core.audit.log import record_once
 from farm_core.errors import Conflict, FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, StillSubject, of_template, request_still
@@ -141,7 +142,8 @@ async def upload(request: Request, viewer: ChangerOf, state: AppStateOf, work: W
     """Store an uploaded picture or video for an input."""
     async with received(request, viewer.account.id, viewer.caller.limits.max_upload_bytes) as file:
         check_upload(viewer, request, file.fields)
-        stored = await assets.store(work, state, viewer.caller, file, origin)
+        file.declared_type = None  # browsers take it from the file's name, which can be wrong
+        stored = await assets.store(work, state, viewer.caller, file, origin, SHOWN)
     if "x-csrf-token" in request.headers:
         shown = (await shown_uploads(state, work, viewer.account.id, origin, [stored.url]))[stored.url]
         return JSONResponse({"url": stored.url, "name": shown.name, "picture": shown.picture})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,12 +10,26 @@ import magic
 
 from farm_core.assets import audio, isobmff, pictures, svg, webm
 from farm_core.assets.faults import NotRenderable
-from farm_core.assets.kinds import ACCEPTED, declared_kind
+from farm_core.assets.kinds import ENDINGS, declared_kind, listed, name_of
 from farm_core.assets.streams import check_streams
 from farm_core.errors import BadRequest
 
 _HEAD_BYTES: Final = 8192
 _UNUSABLE: Final = "The farm cannot draw or play this file (not a renderable asset type)"
+_OTHERS: Final = {
+    "image/heic": "it is a HEIC photo; save it as JPEG",
+    "image/heif": "it is a HEIF photo; save it as JPEG",
+    "image/avif": "it is an AVIF picture; save it as PNG or JPEG",
+    "image/tiff": "it is a TIFF picture; save it as PNG",
+    "image/bmp": "it is a BMP picture; save it as PNG",
+    "image/vnd.adobe.photoshop": "it is a Photoshop file; save it as PNG",
+    "application/pdf": "it is a PDF; save its page as PNG or SVG",
+    "application/zip": "it is a ZIP archive; unpack it and choose a file in it",
+    "font/sfnt": "it is a font, which an operator installs for all templates",
+    "audio/flac": "it is a FLAC sound; save it as WAV",
+    "audio/ogg": "it is an Ogg sound; save it as MP3",
+}
+"""Other files that people choose, by libmagic's name: what they are, and what to do."""
 
 # libmagic's answer only selects the decoder. The decoder determines the type.
 _READERS: Final[dict[str, Callable[[Path], str]]] = {
@@ -42,22 +56,24 @@ _READERS: Final[dict[str, Callable[[Path], str]]] = {
 }
 
 
-def kind_of(path: Path, declared: str | None) -> str:
+def kind_of(path: Path, declared: str | None, accepted: Sequence[str] = tuple(ENDINGS)) -> str:
     """Return the file's media type, one of eleven. Raises BadRequest if the file cannot be rendered, is damaged, or
-    is not of the declared type."""
+    is not of the declared or an accepted type."""
     try:
         kind = _read(path)
     except NotRenderable as refusal:
-        raise BadRequest(f"{_UNUSABLE}: {refusal}. Accepted are {ACCEPTED}.") from None
+        raise BadRequest(f"{_UNUSABLE}: {refusal}. Accepted are {listed(accepted)}.") from None
+    if kind not in accepted:
+        raise BadRequest(f"The file is {name_of(kind)}. Accepted are {listed(accepted)}.")
     claimed = declared_kind(declared)
     if claimed is not None and claimed != kind:
         raise BadRequest(f"The file was declared as {claimed}, but its bytes are {kind}.")
     return kind
 
 
-def kind_at(path: str, declared: str | None) -> str:
+def kind_at(path: str, declared: str | None, accepted: Sequence[str] = tuple(ENDINGS)) -> str:
     """Call `kind_of` in the sandbox."""
-    return kind_of(Path(path), declared)
+    return kind_of(Path(path), declared, accepted)
 
 
 def _read(path: Path) -> str:
@@ -69,7 +85,7 @@ def _read(path: Path) -> str:
     # HEIC and AVIF are ISO media too; without this their error would be that of a damaged video
     reader = _READERS.get(guess) or (None if guess.startswith("image/") else _reader_by_signature(head))
     if reader is None:
-        raise NotRenderable(f"the bytes look like {guess}")
+        raise NotRenderable(_OTHERS.get(guess, f"the bytes look like {guess}"))
     kind = reader(path)
     if not kind.startswith("image/"):
         check_streams(path)

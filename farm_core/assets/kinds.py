@@ -1,7 +1,8 @@
-"""The eleven media types of uploads, and other names that clients use for them."""
+"""The eleven media types of uploads, their names, and other names that clients use for them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 ENDINGS: Final = {
@@ -19,7 +20,11 @@ ENDINGS: Final = {
 }
 PICTURES: Final = tuple(kind for kind in ENDINGS if kind.startswith("image/"))
 VIDEOS: Final = tuple(kind for kind in ENDINGS if kind.startswith("video/"))
-ACCEPTED: Final = "PNG, JPEG, WebP, GIF, SVG, MP4, WebM, QuickTime, MP3, WAV and M4A"
+SHOWN: Final = (*PICTURES, *VIDEOS)
+"""Types that inputs of templates take. Sounds belong to the project."""
+_NAMES: Final = dict(
+    zip(ENDINGS, ("PNG", "JPEG", "WebP", "GIF", "SVG", "MP4", "WebM", "QuickTime", "MP3", "WAV", "M4A"), strict=True)
+)
 NO_PICTURE: Final = "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG"
 _OTHER_NAMES: Final = {
     "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/svg": "image/svg+xml",
@@ -35,6 +40,18 @@ def declared_kind(content_type: str | None) -> str | None:
     """Return the declared type under its usual name, or None if the client declares none."""
     bare = (content_type or "").partition(";")[0].strip().lower()
     return None if bare in _NO_TYPE else _OTHER_NAMES.get(bare, bare)
+
+
+def name_of(kind: str) -> str:
+    """Return what people call a file of the type, such as *a picture (PNG)*."""
+    nouns = {"image": "a picture", "video": "a video", "audio": "a sound"}
+    return f"{nouns[kind.partition('/')[0]]} ({_NAMES[kind]})"
+
+
+def listed(kinds: Iterable[str]) -> str:
+    """Return the names of types, such as *PNG, JPEG and MP4*."""
+    *others, last = (_NAMES[kind] for kind in kinds)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def is_picture(key: str) -> bool:

@@ -402,3 +402,15 @@ def test_a_choice_that_was_not_sent_is_put_back(member: Person, window: Callable
     page.go_back()
     expect(page).to_have_url(f"{member.origin}/console/templates")
     expect(page.locator("#file")).to_have_value("")
+
+
+def test_a_project_shows_the_same_frame_before_its_import_and_as_a_template(
+    member: Person, worker: DummyWork, project: Path
+) -> None:
+    drawn: list[tuple[int, ...]] = []
+    worker.before_still = lambda still: drawn.append(still.frames)
+    (upload,) = set(re.findall(r"imp_\w+", uploaded(member, project)))
+    template = member.post(f"/templates/import/{upload}", name="Greeting").headers["location"].rpartition("/")[2]
+    for picture in ("poster.jpg", "preview.jpg"):
+        assert member.get(f"/templates/{template}/{picture}").status_code == 200
+    assert len(drawn) == 3 and len(set(drawn)) == 1

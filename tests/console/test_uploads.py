@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.api.media import files
 from tests.api.workers import drawing
 from tests.console.held import HeldAnswers
 from tests.console.people import Person
@@ -71,6 +72,21 @@ def test_a_refused_file_is_named_and_not_tried_again(page: Any, tmp_path: Path) 
         "Not uploaded: notes.txt. The farm cannot draw or play this file"
     )
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
+def test_a_sound_for_a_picture_is_named_with_the_types_that_an_input_takes(page: Any, tmp_path: Path) -> None:
+    sound = tmp_path / "music.mp3"
+    sound.write_bytes(files()["audio/mpeg"])
+    page.set_input_files("[data-upload=in-photo]", sound)
+    expect(page.locator("#fault-photo")).to_have_text(
+        "Not uploaded: music.mp3. The file is a sound (MP3). Accepted are PNG, JPEG, WebP, GIF, SVG, MP4, WebM and QuickTime."
+        " Choose another file."
+    )
+
+
+def test_a_picture_whose_name_has_the_wrong_ending_is_taken(page: Any, photo: Path) -> None:
+    page.set_input_files("[data-upload=in-photo]", photo.rename(photo.with_suffix(".jpg")))
+    expect(page.locator("[data-field=photo] [data-name]")).to_have_text("photo.jpg")
 
 
 def test_files_of_a_table_are_tried_again_and_its_rows_checked(designer: Person, window: Window, photo: Path) -> None:
