@@ -23,17 +23,21 @@ def ago(moment: datetime | None, now: datetime) -> Markup:
         return Markup('<span class="none">never</span>')
     seconds = (now - moment).total_seconds()
     text = "just now" if abs(seconds) < 1 else f"{span(seconds)} ago" if seconds > 0 else f"in {span(-seconds)}"
-    return Markup('<time datetime="{}" title="{}" data-relative>{}</time>').format(iso(moment), exact(moment), text)
+    return Markup('<time datetime="{}" title="{}" data-relative>{}</time>').format(iso(moment), _exact(moment), text)
 
 
-def exact(moment: datetime) -> str:
-    """Return a time to the second, such as *23 Nov 2026, 18:20:05 UTC*."""
+def exact(moment: datetime) -> Markup:
+    """Return a `<time>` element to the second, such as *23 Nov 2026, 18:20:05 UTC*. Scripts show it in the viewer's zone."""
+    return Markup('<time datetime="{}" data-exact>{}</time>').format(iso(moment), _exact(moment))
+
+
+def _exact(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
 
 
 def clock(moment: datetime) -> str:
-    """Return the time of day to a tenth of a second."""
-    return moment.astimezone(UTC).strftime("%H:%M:%S.") + str(moment.microsecond // 100_000)
+    """Return the time of day to a tenth of a second, such as *18:20:05.3 UTC*."""
+    return f"{moment.astimezone(UTC):%H:%M:%S}.{moment.microsecond // 100_000} UTC"
 
 
 def span(seconds: float) -> str:

@@ -1,5 +1,5 @@
 // Controls of pages: tabs, copying, keys, small dialogs, two videos side by side.
-import { all, onArrival } from "./page.js";
+import { all, onArrival, say } from "./page.js";
 
 // ---- Code: tabs and copying ----
 onArrival((root) => {
@@ -46,6 +46,7 @@ document.addEventListener("click", async (event) => {
   const copied = await copy((source.querySelector("pre") || source).textContent);
   const before = button.textContent;
   button.textContent = copied ? "Copied" : "Not copied";
+  say(button.textContent);
   button.dataset.busy = "yes";
   setTimeout(() => { button.textContent = before; delete button.dataset.busy; }, 1500);
 });

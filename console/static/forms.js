@@ -1,6 +1,6 @@
 // Forms: htmx sends them without leaving the page. An accepted form updates its page, or leads to another one. After a
 // refusal, or without an answer, the page says so, and everything that was entered stays.
-import { all, later, notify } from "./page.js";
+import { all, later, notify, say } from "./page.js";
 import { replace } from "./parts.js";
 import { reasonOf, silence } from "./requests.js";
 
@@ -53,7 +53,12 @@ async function refuse({ detail, target }) {
   notify("sent", answer ? await reasonOf(answer, "The farm could not do it. Try again.") : `${silence()} ${again} in a moment.`);
 }
 for (const kind of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) document.addEventListener(kind, refuse);
-document.addEventListener("htmx:afterSwap", () => { notify("search", ""); notify("sent", ""); });
+document.addEventListener("htmx:afterSwap", ({ detail }) => {
+  notify("search", "");
+  notify("sent", "");
+  const list = detail.requestConfig.elt.matches("[role=search]") && document.querySelector("[data-spoken]");
+  if (list) say(list.dataset.spoken);
+});
 
 // ---- Colours of the page ----
 document.addEventListener("submit", ({ target, submitter }) => {

@@ -33,6 +33,14 @@ function refreshTimes() {
   }
 }
 onArrival(refreshTimes);
+
+// ---- Exact times in the zone of the person. Without scripts they are UTC, as the text says ----
+const exactly = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" }), clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
+onArrival((root) => {
+  for (const mark of all("time[data-relative]", root)) mark.title = exactly.format(new Date(mark.dateTime));
+  for (const mark of all("time[data-exact]", root)) mark.textContent = exactly.format(new Date(mark.dateTime));
+  for (const mark of all("[data-clock]", root)) mark.textContent = mark.textContent.replace(/^\d\d:\d\d/, clock.format(new Date(mark.dataset.clock)));
+});
 setInterval(() => { if (!document.hidden) refreshTimes(); }, 5000);
 document.addEventListener("visibilitychange", refreshTimes);
 
@@ -59,6 +67,9 @@ export function notify(kind, text, { link = null, tone = "warn" } = {}) {
   notice.firstChild.append(text, ...(link ? [" ", link] : []));
   holder.prepend(notice);
 }
+// Tell people who hear the page what others see on it.
+export const say = (text) => { document.getElementById("spoken").textContent = text; };
+
 export const SIGNED_OUT = "You are signed out.";
 export function signInLink() {
   const link = document.createElement("a");

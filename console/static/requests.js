@@ -58,6 +58,7 @@ export async function upload(file, place, request, url = "/console/uploads") {
   words.className = "number small soft";
   const report = (share) => {
     bar.value = share;
+    words.ariaHidden = String(share < 1); // the bar says it on request, not at each step
     words.textContent = share < 1 ? `${Math.floor(100 * share)} %` : "Checking…";
   };
   report(0);

@@ -344,6 +344,7 @@ def test_templates_are_found_by_name_over_several_pages(designer: Person, window
     expect(page.locator(".template-card")).to_have_count(2)
     page.fill("[name=text]", "no such name")
     expect(page.locator("main")).to_contain_text("No template matches")
+    expect(page.locator("#spoken")).to_have_text("No template matches")
     page.click("text=Show all templates")
     expect(page.locator(".template-card")).to_have_count(24)
 

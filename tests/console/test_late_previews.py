@@ -75,6 +75,7 @@ def test_a_draft_of_former_inputs_is_not_played(page: Any) -> None:
     with page.expect_request(lambda request: is_draft(request) and "Typed+while" in (request.post_data or "")):
         page.click("#play")
     expect(page.locator("#draft")).to_be_visible()
+    assert page.locator("#clock").get_attribute("aria-live") == "off", "a screen reader would speak each frame"
 
 
 def test_a_draft_that_is_stopped_before_it_is_drawn_does_not_begin(page: Any) -> None:

@@ -82,11 +82,13 @@ def test_a_sound_for_a_picture_is_named_with_the_types_that_an_input_takes(page:
         "Not uploaded: music.mp3. The file is a sound (MP3). Accepted are PNG, JPEG, WebP, GIF, SVG, MP4, WebM and QuickTime."
         " Choose another file."
     )
+    expect(page.locator("#spoken")).to_contain_text("The file is a sound (MP3).")
 
 
 def test_a_picture_whose_name_has_the_wrong_ending_is_taken(page: Any, photo: Path) -> None:
     page.set_input_files("[data-upload=in-photo]", photo.rename(photo.with_suffix(".jpg")))
     expect(page.locator("[data-field=photo] [data-name]")).to_have_text("photo.jpg")
+    expect(page.locator("#spoken")).to_have_text("photo.jpg is uploaded.")
 
 
 def test_files_of_a_table_are_tried_again_and_its_rows_checked(designer: Person, window: Window, photo: Path) -> None:

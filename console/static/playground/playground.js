@@ -1,5 +1,5 @@
 // Playground of a template: inputs with their faults, and the code of the same render.
-import { all, onArrival } from "../page.js";
+import { all, onArrival, say } from "../page.js";
 import { isJson, show } from "../requests.js";
 import { byId, form, post, remember, values } from "./form.js";
 import { draw, redraw } from "./screen.js";
@@ -103,8 +103,8 @@ function forget(id) {
   delete unfetched[id];
 }
 onUpload(
-  (holder, upload) => { forget(holder.dataset.field); showFault(value(holder), ""); value(holder).value = upload.url; showUpload(holder, upload); changed(); },
-  (holder, reason) => { refused.set(holder.dataset.field, reason); showFault(value(holder), reason); },
+  (holder, upload) => { say(`${upload.name} is uploaded.`); forget(holder.dataset.field); showFault(value(holder), ""); value(holder).value = upload.url; showUpload(holder, upload); changed(); },
+  (holder, reason) => { refused.set(holder.dataset.field, reason); showFault(value(holder), reason); say(reason); },
 );
 // Arrow keys step numbers, as in the editor: by 1, with Shift by 10, with Alt by 0.1.
 form.addEventListener("keydown", (event) => {

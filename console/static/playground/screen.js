@@ -35,7 +35,10 @@ function waitFor(answer, delay = 0) {
     busy.hidden = waits === 0;
   });
 }
-const showClock = () => { clock.textContent = `${Number(time.value).toFixed(2)} / ${duration.toFixed(2)} s`; };
+function showClock() {
+  clock.textContent = `${Number(time.value).toFixed(2)} / ${duration.toFixed(2)} s`;
+  time.ariaValueText = `${time.value} of ${duration} s`;
+}
 
 // ---- Frame of the newest inputs, one request at a time ----
 let drawing = false, again = false, picture = null;
