@@ -40,6 +40,10 @@ class ActionRefused(FarmError):
     status = 403
 
 
+class EarlierSession(ActionRefused):
+    """The form was opened in another session than the one that sends it."""
+
+
 async def to_sign_in(request: Request, error: Exception) -> Response:
     """Redirect to the sign-in page, which later leads back to the current page."""
     if ASKS in request.headers:
@@ -88,7 +92,7 @@ async def shown(request: Request, error: Exception) -> Response:
         log.error("page failed", error=in_a_line(error))
     elif status >= 500:
         log.error("page failed", exc_info=error)
-    advice = "" if was_too_slow(error) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
+    advice = "" if was_too_slow(error) or isinstance(error, EarlierSession) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
     if status == 400 and request.url.path.endswith("/uploads"):
         advice = "Choose another file."
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from api.app_state import AppState, app_state_of
 from api.auth import CONSOLE_COOKIE, Caller
 from api.middleware.bodies import UPLOAD_PATHS
-from console.errors import ActionRefused, SignInNeeded
+from console.errors import ActionRefused, EarlierSession, SignInNeeded
 from farm_core.accounts.keys import hash_of
 from farm_core.accounts.models import Account
 from farm_core.accounts.plans import limits_of
@@ -128,9 +128,12 @@ def check_upload(viewer: Viewer, request: Request, fields: Mapping[str, str]) ->
 
 
 def check_csrf(viewer: Viewer, given: str) -> None:
-    """Raise ActionRefused unless `given` is the session's CSRF token."""
+    """Raise EarlierSession unless `given` is the session's CSRF token."""
     if not hmac.compare_digest(viewer.csrf.encode(), given.encode()):
-        raise ActionRefused("This form belongs to an earlier session. Reload the page and try again.")
+        raise EarlierSession(
+            f"You have signed in as {viewer.account.name} since this page was opened. Nothing was changed."
+            " Reload the page and try again, or sign in as before."
+        )
 
 
 async def operating(viewer: Annotated[Viewer, Depends(signed_in)]) -> Viewer:

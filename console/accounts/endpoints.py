@@ -68,6 +68,7 @@ async def accounts_page(
     values: dict[str, Any] = {
         "rows": rows[:PAGE_SIZE],
         "following": following,
+        "is_cut": len(rows) > PAGE_SIZE and following is None,
         "text": text,
         "order": order,
         "plans": sorted(PLANS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,19 @@ def test_another_account_that_signs_in_does_not_see_it(designer: Person, shared_
     page.goto(f"{designer.origin}/console/account")
     expect(page.locator("h1")).to_contain_text("ada")
     expect(page.locator("#key-name")).to_have_value("")
+
+
+def test_a_page_of_another_account_changes_nothing_and_says_who_is_signed_in(
+    designer: Person, shared_member: Person, window: Window
+) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/account")
+    page.fill("#key-name", "mine")
+    page.context.add_cookies([shared_member.cookie])  # in another tab
+    page.get_by_role("button", name="Create the key").click()
+    words = r"You have signed in as ada\S* since this page was opened\. Nothing was changed\. Reload .* as before\.$"
+    expect(page.locator("#notices")).to_have_text(re.compile(words))
+    expect(page.locator("#key-name")).to_have_value("mine")
 
 
 def test_a_refused_form_stays_with_what_was_entered(designer: Person, window: Window) -> None:

@@ -63,6 +63,17 @@ def test_a_render_waits_for_the_upload_that_is_under_way(designer: Person, page:
     assert "/ast_" in inputs["photo"]
 
 
+def test_the_first_frame_shows_that_it_is_being_drawn_and_says_so_when_it_takes_long(page: Any) -> None:
+    frames = HeldAnswers(page, "**/preview.jpg*")
+    page.reload(wait_until="domcontentloaded")
+    frames.wait()
+    expect(page.locator("#busy")).to_be_visible()
+    expect(page.locator("#preview-note")).to_contain_text("Still drawing.")
+    frames.arrive()
+    expect(page.locator("#busy")).to_be_hidden()
+    expect(page.locator("#preview-note")).to_have_text("")
+
+
 def test_a_draft_of_former_inputs_is_not_played(page: Any) -> None:
     drafts = HeldAnswers(page, "**/preview", is_draft)
     page.click("#play")

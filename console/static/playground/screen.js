@@ -7,7 +7,7 @@ import { play as playSheet } from "../sheets.js";
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
 const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
 const stage = screen.parentElement, narrow = matchMedia("(max-width: 1000px)");
-const duration = Number(form.dataset.duration), AGAIN_MS = 3000, FINE_MS = 500, QUICK_WIDTH = 640;
+const duration = Number(form.dataset.duration), AGAIN_MS = 3000, FINE_MS = 500, SLOW_MS = 5000, BUSY_MS = 150, QUICK_WIDTH = 640;
 
 function explain(reason) {
   show(note, reason);
@@ -25,14 +25,18 @@ function warn(found) {
   holder.hidden = !found.length;
   holder.querySelector("ul").replaceChildren(...found.map((text) => Object.assign(document.createElement("li"), { textContent: text })));
 }
+const STILL_DRAWING = "Still drawing. Frames with many effects or large media can take a while.";
 let waits = 0; // number of slow requests that show the busy mark
 function waitFor(answer, delay = 0) {
   let late = false;
   const timer = setTimeout(() => { late = true; waits += 1; busy.hidden = false; }, delay);
+  const slow = setTimeout(() => { if (!note.textContent) show(note, STILL_DRAWING); }, SLOW_MS);
   return answer.finally(() => {
     clearTimeout(timer);
+    clearTimeout(slow);
     if (late) waits -= 1;
     busy.hidden = waits === 0;
+    if (!waits && note.textContent === STILL_DRAWING) show(note, "");
   });
 }
 function showClock() {
@@ -47,7 +51,7 @@ export async function draw() {
   if (drawing) { again = true; return; }
   drawing = true;
   const began = performance.now(), moment = time.value, inputs = values().toString();
-  const answer = await waitFor(post("/preview", values({ time: moment })), 150);
+  const answer = await waitFor(post("/preview", values({ time: moment })), BUSY_MS);
   const faults = await faultsOf(answer);
   if (isPicture(answer)) { await showFrame(await answer.blob().catch(() => null), performance.now() - began, moment, inputs); warn(warningsOf(answer)); }
   else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
@@ -169,5 +173,8 @@ const undrawn = () => { frame.classList.add("undrawn"); draw(); }; // the first 
 frame.addEventListener("error", undrawn, { once: true });
 const loaded = () => { former = seen(time.value, values().toString()); drawFineSoon(); };
 if (frame.complete) frame.naturalWidth ? loaded() : undrawn();
-else frame.addEventListener("load", () => { if (!drawing) loaded(); }, { once: true });
+else {
+  frame.addEventListener("load", () => { if (!drawing) loaded(); }, { once: true });
+  waitFor(new Promise((done) => { for (const end of ["load", "error"]) frame.addEventListener(end, done, { once: true }); }), BUSY_MS);
+}
 showClock();
