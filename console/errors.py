@@ -92,7 +92,11 @@ async def shown(request: Request, error: Exception) -> Response:
         log.error("page failed", error=in_a_line(error))
     elif status >= 500:
         log.error("page failed", exc_info=error)
-    advice = "" if was_too_slow(error) or isinstance(error, EarlierSession) else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
+    advice = (
+        ""
+        if was_too_slow(error) or isinstance(error, EarlierSession)
+        else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
+    )
     if status == 400 and request.url.path.endswith("/uploads"):
         advice = "Choose another file."
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}

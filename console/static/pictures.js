@@ -1,7 +1,7 @@
 // Request pictures again that failed or that no worker has drawn yet: one at a time, with increasing pauses.
 import { all, onArrival } from "./page.js";
 
-const PLACEHOLDER_WIDTH = 16, AGAIN_MS = 2000, AGAIN_MS_MAX = 60_000, FAILURES_MAX = 8;
+const PLACEHOLDER_WIDTH = 16, NEVER_WIDTH = 160, AGAIN_MS = 2000, AGAIN_MS_MAX = 60_000, FAILURES_MAX = 8;
 const undrawn = new Map(); // element that shows each picture: an image, or a video with a poster
 const failures = new WeakMap(); // failures by picture; a deleted picture is given up
 const posters = new WeakSet(); // videos with pending posters
@@ -37,10 +37,20 @@ function expectPoster(video) {
   picture.src = video.poster;
 }
 const decorates = (picture) => picture.matches("img.poster, .screen img:not(#frame)"); // the playground handles its own frame
-document.addEventListener("load", (event) => { if (event.target.matches?.("img") && isUndrawn(event.target)) expectPicture(event.target); }, true);
+// The placeholder of a picture that cannot be drawn: an explanation can follow it.
+function explain(picture) {
+  const words = picture.closest(".screen")?.nextElementSibling;
+  if (words?.matches("[data-undrawn]")) words.hidden = picture.naturalWidth !== NEVER_WIDTH;
+}
+document.addEventListener("load", ({ target }) => {
+  if (!target.matches?.("img")) return;
+  explain(target);
+  if (isUndrawn(target)) expectPicture(target);
+}, true);
 document.addEventListener("error", (event) => { if (event.target.matches?.("img") && decorates(event.target)) expectPicture(event.target); }, true);
 onArrival((root) => {
   for (const picture of all("img[src]", root)) {
+    explain(picture);
     if (isUndrawn(picture) || (picture.complete && !picture.naturalWidth && decorates(picture))) expectPicture(picture);
   }
   for (const video of all("video[poster]", root)) if (!posters.has(video)) { posters.add(video); expectPoster(video); }

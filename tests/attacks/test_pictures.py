@@ -124,7 +124,9 @@ def test_a_decompression_bomb_is_named_as_such(data: bytes, reason: str, tmp_pat
 
 
 @pytest.mark.parametrize(("brand", "name"), [("heic", "a HEIC photo; save it as JPEG"), ("avif", "an AVIF picture")])
-def test_a_picture_in_iso_media_is_named_instead_of_called_a_damaged_video(brand: str, name: str, tmp_path: Path) -> None:
+def test_a_picture_in_iso_media_is_named_instead_of_called_a_damaged_video(
+    brand: str, name: str, tmp_path: Path
+) -> None:
     brands = b"ftyp" + brand.encode() + bytes(4) + b"mif1" + brand.encode()
     data = struct.pack(">I", 4 + len(brands)) + brands + struct.pack(">I4s", 0x20, b"meta") + bytes(200)
     with pytest.raises(BadRequest, match=f"it is {name}.*Accepted are PNG"):

@@ -110,6 +110,15 @@ def test_a_phone_shows_the_status_of_renders_without_scrolling_sideways(member: 
         assert box["x"] + box["width"] < 350
 
 
+def test_a_phone_shows_the_lines_of_a_tables_renders(member: Person, window: Window) -> None:
+    batch, page = farm(member)["batch"], window(member, phone=True)
+    page.set_viewport_size({"width": 320, "height": 740})
+    page.goto(f"{member.origin}/console/renders?batch={batch}")
+    line = page.locator(".what .clip:has(> a)").first
+    assert line.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert line.locator("a").evaluate("link => link.getBoundingClientRect().right <= innerWidth")
+
+
 def test_long_webhook_addresses_leave_room_for_what_became_of_them(member: Person, window: Window) -> None:
     world, job = member.api.world, farm(member)["queued"]
     world.database.execute("UPDATE jobs SET callback_url = 'https://example.com/' WHERE id = %s", (job,))

@@ -11,6 +11,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from motion.errors import PropertyRefused
+from scheduler.ports import StillAssignment
 from tests.api.workers import drawing
 from tests.api.world import document, field, layer, template_body, text_template
 from tests.console.people import Person
@@ -48,6 +50,20 @@ def test_pictures_that_were_not_drawn_in_time_appear_without_a_reload(
     with drawing(member.api.world, tmp_path):
         page.wait_for_function(DRAWN)
     assert page.evaluate("window.stayed")
+
+
+def test_a_poster_that_cannot_be_drawn_is_explained(member: Person, window: Callable[..., Any], tmp_path: Path) -> None:
+    def refuse(_: StillAssignment) -> None:
+        raise PropertyRefused("The media of input 'photo' could not be fetched.")
+
+    page = window(member)
+    page.goto(f"{member.origin}/console/templates/{member.api.template()}")
+    expect(page.locator(".screen img")).to_have_js_property("naturalWidth", 16)
+    explanation = page.get_by_text("This frame cannot be drawn")
+    expect(explanation).to_be_hidden()
+    with drawing(member.api.world, tmp_path) as worker:
+        worker.before_still = refuse
+        expect(explanation).to_be_visible()
 
 
 def test_a_placeholder_has_the_shape_of_its_picture(member: Person, window: Callable[..., Any]) -> None:
