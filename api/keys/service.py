@@ -9,6 +9,7 @@ from sqlmodel import col
 from api.app_state import AppState
 from api.auth import Caller
 from api.dependencies import Page
+from api.errors import BodyFaults
 from api.ids import checked_id
 from api.keys.schemas import NAME_LENGTH_MAX, KeyRequest, KeySummary, NewKey
 from api.pagination import listed
@@ -17,7 +18,7 @@ from farm_core.accounts import repository
 from farm_core.accounts.keys import PREFIX_LENGTH, hash_of, new_secret
 from farm_core.accounts.models import ApiKey
 from farm_core.accounts.plans import limits_of
-from farm_core.errors import BadRequest, KeyLimitReached, NotFound, UpgradeRequired
+from farm_core.errors import KeyLimitReached, NotFound, UpgradeRequired
 from farm_core.ids import new_id
 
 
@@ -38,7 +39,7 @@ async def _create(
     if not limits.api_enabled:
         raise UpgradeRequired
     if wanted.expires_at is not None and wanted.expires_at <= now:
-        raise BadRequest("expiresAt must be in the future.")
+        raise BodyFaults([("expiresAt", "must be in the future")])
     if key_id is not None and not await repository.free_key_id(session, account.id, key_id):
         key_id = None
     cap = limits.max_active_api_keys

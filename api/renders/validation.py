@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
 
-from sqlalchemy import func, select
+from sqlalchemy import BigInteger, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
@@ -75,7 +75,7 @@ async def _seconds_per_pixel(session: AsyncSession, caller: Caller, template: Te
     own_jobs = select(*cast(Any, columns)).where(is_of_account(caller.account.id))
     newest = own_jobs.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(LOOKED_AT).subquery()
     recent = select(newest).where(newest.c.status == JobStatus.completed).limit(RECENT_JOBS).subquery()
-    pixels = func.sum(recent.c.frame_count * recent.c.width * recent.c.height)
+    pixels = func.sum(recent.c.frame_count.cast(BigInteger) * recent.c.width * recent.c.height)  # beyond 32 bits
     totals = select(recent.c.template_id, func.sum(recent.c.render_duration_ms), pixels).group_by(recent.c.template_id)
     rows = {row[0]: (float(row[1] or 0), float(row[2])) for row in await session.execute(totals)}
     own = rows.get(template.id) if template is not None else None

@@ -199,6 +199,19 @@ def test_validation_names_faults_minutes_and_warnings_and_queues_nothing(own_wor
     assert ada.post("/renders/validate", json={"templateId": "tpl_none", "inputs": {}}).status_code == 404
 
 
+def test_validation_expects_the_time_of_a_long_video(own_world: World) -> None:
+    """An hour at 4096 x 2304 has more pixels than 32 bits count."""
+    ada = own_world.account(monthlyRenderMinutes=None)
+    large = {"output": {"width": 4096, "height": 2304, "fps": 60}}
+    template = ada.template(durationSeconds=3600)
+    job = ada.render(template, **large).json()["jobId"]
+    own_world.move(job, "completed", video_key="results/a.mp4", render_duration_ms=4000)
+    body = {"templateId": template, "inputs": {"photo": "https://media.example.com/photo.png"}, **large}
+    answer = ada.post("/renders/validate", json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["expectedSeconds"] == 4
+
+
 def test_an_optional_picture_without_a_value_is_named_where_its_layer_has_no_source(world: World) -> None:
     ada = world.account()
     card = document(layer("n1", "Logo", "image"), fields=[field("logo", "image", "n1", "Transform", "src")])

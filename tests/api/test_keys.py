@@ -72,6 +72,12 @@ def test_a_malformed_request_makes_no_key(world: World, body: object) -> None:
     assert ada.get("/keys").json()["total"] == 0
 
 
+def test_an_expiry_in_the_past_is_named_like_every_other_fault(world: World) -> None:
+    refused = world.account().post("/keys", json={"expiresAt": "2025-12-31T23:59:59Z"}).json()
+    assert refused["errors"] == [{"field": "expiresAt", "message": "must be in the future"}]
+    assert refused["message"] == ["expiresAt: must be in the future"]
+
+
 def test_the_cap_of_active_keys_is_exact_under_concurrency(world: World) -> None:
     ada = world.account(maxActiveApiKeys=3)
     with ThreadPoolExecutor(8) as pool:
