@@ -113,7 +113,9 @@ async def _read_json(request: JSONRequest, account_id: str, *, may_be_empty: boo
     is_announced = "transfer-encoding" in request.headers or request.headers.get("content-length", "0") != "0"
     # Refuse before reading the body: other types have other limits.
     if not is_json and (is_announced or not may_be_empty):
-        raise BadRequest(f"The request body must be application/json, not {media_type[:100] or 'an empty Content-Type'}.")
+        raise BadRequest(
+            f"The request body must be application/json, not {media_type[:100] or 'an empty Content-Type'}."
+        )
     if not (body := await request.body()):
         if may_be_empty:
             return
