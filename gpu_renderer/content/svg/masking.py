@@ -11,7 +11,7 @@ from gpu_renderer.content.svg.budget import LAYER_WORK, MASK_WORK
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.filters import filter_region
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
-from gpu_renderer.content.svg.values import Style, box_matrix
+from gpu_renderer.content.svg.values import Style, box_matrix, comma_separated
 
 _OPERATORS: Final = {
     "add": skia.BlendMode.kSrcOver,
@@ -36,7 +36,7 @@ def masks_of(scene: SvgScene, style: Style) -> list[Mask]:
     if "mask" not in style:
         return found
     modes, composites = (cycle(style.get(name, "").split(",")) for name in ("mask-mode", "mask-composite"))
-    for layer, mode, composite in zip(_comma_separated(style["mask"]), modes, composites, strict=False):
+    for layer, mode, composite in zip(comma_separated(style["mask"]), modes, composites, strict=False):
         words = f"{layer} {mode} {composite}".split()
         kinds = [word for word in words if word in ("alpha", "luminance")]
         operators = [word for word in words if word in _OPERATORS]
@@ -84,15 +84,3 @@ def _coverage_filter(style: Style, kind: str | None) -> skia.ColorFilter | None:
     luminance = skia.LumaColorFilter.Make()
     is_linear = style.get("color-interpolation") == "linearRGB"
     return luminance.makeComposed(skia.ColorFilters.SRGBToLinearGamma()) if is_linear else luminance
-
-
-def _comma_separated(value: str) -> list[str]:
-    """Return the parts of a comma-separated list. Commas in parentheses do not separate."""
-    parts, depth = [""], 0
-    for character in value:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return parts

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from gpu_renderer.content.svg.budget import Budget, Cost
 from gpu_renderer.content.svg.document import Element, children, name_of
+from gpu_renderer.content.svg.values import closing_bracket_end, comma_separated
 
 Weight = tuple[int, int, int]
 """Specificity: number of ids, of classes (with attributes and pseudo-classes), and of types."""
@@ -51,7 +52,6 @@ _COMBINATOR = re.compile(r"\s*([>+~])\s*|\s+")
 _NTH = re.compile(r"(?P<step>[+-]?[0-9]{0,9})n(?P<offset>[+-][0-9]{1,9})?\Z")
 """Formula of an nth-child. Numbers with more digits match no element."""
 _PLACE = re.compile(r"[+-]?[0-9]{1,9}\Z")
-_BRACKET = re.compile(r"[()]")
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {
     "": lambda found, value: True,
     "=": lambda found, value: found == value,
@@ -70,7 +70,7 @@ def selectors(text: str, outer: Test | None = None, depth: int = 0) -> tuple[Sel
 
     `outer`: condition of the surrounding rule, which `&` stands for.
     """
-    found = (_selector(part.strip(), outer, depth) for part in _split(text))
+    found = (_selector(part.strip(), outer, depth) for part in comma_separated(text))
     return tuple(selector for selector in found if selector is not None)
 
 
@@ -101,17 +101,6 @@ def matches(
                 return True
             pending.append((_candidates(other, steps[at].combinator, tree), at - 1))
     return False
-
-
-def _split(text: str) -> Iterator[str]:
-    """Yield the parts of a comma-separated list. Commas in brackets do not separate."""
-    depth = start = 0
-    for match in re.finditer(r"[(),]", text):
-        depth += {"(": 1, ")": -1}.get(match[0], 0)
-        if match[0] == "," and depth == 0:
-            yield text[start : match.start()]
-            start = match.end()
-    yield text[start:]
 
 
 def _selector(text: str, outer: Test | None, depth: int, first: Step | None = None) -> Selector | None:
@@ -145,23 +134,13 @@ def _compound(text: str, at: int, outer: Test | None, depth: int) -> tuple[tuple
         at = match.end()
         inside = None
         if match["opens"]:
-            end = _closing(text, at)
+            end = closing_bracket_end(text, at - 1, "()")
             inside, at = text[at : end - 1].strip(), end
         test = _test(match, inside, outer, depth)
         if test is None:
             return (), at
         tests.append(test)
     return tuple(tests), at
-
-
-def _closing(text: str, at: int) -> int:
-    """Return the index after the bracket that closes the one before `at`."""
-    depth = 1
-    for match in _BRACKET.finditer(text, at):
-        depth += 1 if match[0] == "(" else -1
-        if depth == 0:
-            return match.end()
-    return len(text) + 1
 
 
 def _test(match: re.Match[str], inside: str | None, outer: Test | None, depth: int) -> Test | None:
@@ -191,7 +170,7 @@ def _pseudo_class(name: str, inside: str | None, outer: Test | None, depth: int)
         found = selectors(inside, nested, depth + 1)
         return Test(":", name, inside=found, weight=(0, 0, 0) if name == "where" else _heaviest(found))
     if name == "has":
-        relative = (_selector(part.strip(), nested, depth + 1, _ANCHOR) for part in _split(inside))
+        relative = (_selector(part.strip(), nested, depth + 1, _ANCHOR) for part in comma_separated(inside))
         found = tuple(selector for selector in relative if selector is not None)
         return Test(":", name, inside=found, weight=_heaviest(found))
     formula, _, of = " ".join(inside.split()).partition(" of ")

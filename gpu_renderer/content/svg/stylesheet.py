@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from gpu_renderer.content.svg.media_queries import Screen, is_shown
 from gpu_renderer.content.svg.selectors import Selector, around, selectors
 from gpu_renderer.content.svg.transform_syntax import is_css_transform, is_transform_attribute
-from gpu_renderer.content.svg.values import NUMBER, Style
+from gpu_renderer.content.svg.values import NUMBER, Style, closing_bracket_end
 from gpu_renderer.content.vector import css
 
 INHERITED: Final = frozenset([
@@ -50,7 +50,6 @@ _OUTLINE = re.compile(r"\s*(?:inset|circle|ellipse|polygon|rect|xywh)\((?!.*\()"
 _COMMENT = re.compile(r"/\*.*?\*/|<!--|-->", re.DOTALL)
 _STATEMENT = re.compile(r"@(?:import|charset|namespace)\b[^;{}]*;")
 _HEAD = re.compile(r"[^{}]*")
-_BRACE = re.compile(r"[{}]")
 _IMPORTANT = re.compile(r"!\s*important\s*\Z", re.IGNORECASE)
 _CALL = r"\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)"
 _DECLARATION = re.compile(rf"(?:[^;()]|{_CALL})+")
@@ -104,7 +103,7 @@ def _rules(text: str, screen: Screen, outer: tuple[Selector, ...] | None, depth:
     """Yield the rules of a text. `outer`: selectors of the surrounding rule, if any."""
     at, parent = 0, around(outer) if outer is not None else None
     while depth <= _NESTING_MAX and (head := _HEAD.match(text, at)) and head.end() < len(text):
-        at = _end_of_block(text, head.end())
+        at = closing_bracket_end(text, head.end(), "{}")
         before, _, name = head[0].rpartition(";") if outer is not None else ("", "", head[0])
         name, body = name.strip(), text[head.end() + 1 : at - 1]
         yield from _own_rules(before, outer)
@@ -139,13 +138,3 @@ def declarations(text: str, *, in_stylesheet: bool = False) -> Declarations:
         if name.startswith("--") or (name in KNOWN and is_valid(name, kept)):
             (found.normal if kept == value else found.important)[name] = kept
     return found
-
-
-def _end_of_block(text: str, at: int) -> int:
-    """Return the index after the brace that closes the one at an index, or after the text if none does."""
-    depth = 0
-    for match in _BRACE.finditer(text, at):
-        depth += 1 if match[0] == "{" else -1
-        if depth <= 0:
-            return match.end()
-    return len(text) + 1

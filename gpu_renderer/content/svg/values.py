@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 import skia
@@ -57,6 +57,30 @@ _NOWHERE = Viewport(0.0, 0.0)
 def numbers(text: str | None) -> list[float]:
     """Return every number in a list."""
     return [float(word) for word in NUMBER.findall(text or "")]
+
+
+def comma_separated(text: str) -> Iterator[str]:
+    """Yield the parts of a comma-separated list. Commas in parentheses do not separate."""
+    depth = start = 0
+    for match in re.finditer(r"[(),]", text):
+        depth += {"(": 1, ")": -1}.get(match[0], 0)
+        if match[0] == "," and depth == 0:
+            yield text[start : match.start()]
+            start = match.end()
+    yield text[start:]
+
+
+def closing_bracket_end(text: str, at: int, brackets: str) -> int:
+    """Return the index after the bracket that closes the one at an index, or one after the end of the text if none does.
+
+    `brackets`: the opening and the closing one.
+    """
+    depth = 0
+    for match in re.compile(f"[{re.escape(brackets)}]").finditer(text, at):
+        depth += 1 if match[0] == brackets[0] else -1
+        if depth <= 0:
+            return match.end()
+    return len(text) + 1
 
 
 def length(text: str | None, reference: float, default: float = 0.0, font_size: float = 16.0) -> float:
