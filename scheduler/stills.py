@@ -73,7 +73,6 @@ class StillService(Service):
         super().__init__(isolation.dependencies)
         self._freezer = Freezer(isolation.dependencies)
         self._turns = StillTurns()
-        self._isolation = isolation
         self._drawing = StillDrawing(isolation)
         self._serving: set[asyncio.Task[None]] = set()
         self._preparing: set[asyncio.Task[_Prepared]] = set()

@@ -161,13 +161,13 @@ class RunningTaskWatcher(Service):
         _log.info("task goes to another worker: slow frame", **about(running_task.assignment))
         self._withdraw(running_task.lease)
 
-    async def _copy(self, running_task: RunningTask, view: View, unblocked: Collection[str] = ()) -> bool:
+    async def _copy(self, running_task: RunningTask, view: View, unblocked: Collection[str] = ()) -> None:
         """Also submit the assignment to the least loaded worker of the same renderer. The first result counts.
 
-        That worker must be idle or in `unblocked`. Return False if there is none.
+        That worker must be idle or in `unblocked`. If there is none, nothing changes.
         """
         if running_task.worker_id not in view.workers:
-            return False
+            return
         assignment, evidence = running_task.assignment, self.isolation.evidence
         renderer = view.workers[running_task.worker_id].renderer
         load_here = self.running_tasks.load
@@ -179,7 +179,7 @@ class RunningTaskWatcher(Service):
         found = (await database.single(usable)).items()
         chosen = min(((load, name) for name, load in found if name in unblocked or not load), default=None)
         if chosen is None:
-            return False
+            return
         _, worker_id = chosen
         begun = self.dependencies.clock.monotonic()
         copy = replace(assignment, token=f"{assignment.token}{COPY_SUFFIX}")
@@ -190,7 +190,6 @@ class RunningTaskWatcher(Service):
         )
         self.running_tasks.add(second)
         self.dependencies.executor.submit(copy, worker_id)
-        return True
 
     async def _write_event(self, job_id: str, event: str, detail: Mapping[str, Any]) -> None:
         async with self.dependencies.database.connection() as connection:
