@@ -22,7 +22,7 @@ from scheduler.duration_estimator import DurationEstimator
 from scheduler.group_commit import write_together
 from scheduler.isolation import learning, rules
 from scheduler.isolation.isolation import Isolation
-from scheduler.job_completion import Assembled, JobCompleter
+from scheduler.job_completion import Assembled, complete_jobs
 from scheduler.ports import (
     Advanced,
     AssemblyAssignment,
@@ -86,7 +86,6 @@ class Collector(Service):
         self.estimator = estimator
         self.dispatcher = dispatcher
         self.claimer = claimer
-        self.job_completer = JobCompleter(self.dependencies)
         self._unwritten: list[Report] = []
         self._storage_lines = logs.OnceAMinute()
 
@@ -163,7 +162,7 @@ class Collector(Service):
             self._complete_lease(end.running_task)
 
     async def _complete_jobs(self, ends: Sequence[_TaskEnd[AssemblyAssignment, Finished]]) -> None:
-        await self.job_completer.complete([_assembled(end) for end in ends])
+        await complete_jobs(self.dependencies, [_assembled(end) for end in ends])
         for end in ends:
             self.estimator.forget(end.assignment.job_id)
             self._complete_lease(end.running_task)

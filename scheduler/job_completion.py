@@ -28,41 +28,35 @@ class Assembled:
     report: Finished
 
 
-class JobCompleter:
-    """Complete the jobs of finished assemblies. Workers have already checked the videos and stored their receipts."""
+async def complete_jobs(dependencies: Dependencies, assembled: Sequence[Assembled]) -> None:
+    """Complete the jobs of finished assemblies. Skip jobs whose lease is lost.
 
-    def __init__(self, dependencies: Dependencies) -> None:
-        self.dependencies = dependencies
+    Workers have already checked the videos and stored their receipts.
+    """
+    now = dependencies.clock.now()
+    endings = [_ending(dependencies, one, now) for one in assembled]
+    ended = await dependencies.database.single(lambda connection: end_jobs(connection, now, "complete", endings))
+    accounts = {one.assignment.job_id: one.assignment.account_id for one in assembled}
+    dependencies.changes.publish(changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(ended))
 
-    async def complete(self, assembled: Sequence[Assembled]) -> None:
-        """Complete the jobs. Skip jobs whose lease is lost."""
-        now = self.dependencies.clock.now()
-        endings = [self._ending(one, now) for one in assembled]
-        ended = await self.dependencies.database.single(
-            lambda connection: end_jobs(connection, now, "complete", endings)
-        )
-        accounts = {one.assignment.job_id: one.assignment.account_id for one in assembled}
-        self.dependencies.changes.publish(
-            changed(job_id, accounts[job_id], JobStatus.completed) for job_id in sorted(ended)
-        )
 
-    def _ending(self, assembled: Assembled, now: datetime) -> Ending:
-        assignment, report = assembled.assignment, assembled.report
-        detail = {"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker}
-        if report.warnings:
-            detail["warnings"] = records(of_lines(report.warnings))
-        return Ending(
-            assignment.job_id, task_token=assembled.lease, video_key=assignment.video_key,
-            receipt_key=receipt_key(assignment.video_key), video_url=self._link(assembled, now),
-            video_bytes=report.bytes, detail=detail,
-        )  # fmt: skip
+def _ending(dependencies: Dependencies, assembled: Assembled, now: datetime) -> Ending:
+    assignment, report = assembled.assignment, assembled.report
+    detail = {"seconds": report.seconds, "bytes": report.bytes, "sha256": report.sha256, "worker": report.worker}
+    if report.warnings:
+        detail["warnings"] = records(of_lines(report.warnings))
+    return Ending(
+        assignment.job_id, task_token=assembled.lease, video_key=assignment.video_key,
+        receipt_key=receipt_key(assignment.video_key), video_url=_link(dependencies, assembled, now),
+        video_bytes=report.bytes, detail=detail,
+    )  # fmt: skip
 
-    def _link(self, assembled: Assembled, now: datetime) -> str | None:
-        """Return the link in the webhook, or None if the job has no webhook."""
-        if assembled.webhook_origin is None:
-            return None
-        assignment = assembled.assignment
-        expires_at = link_expiry(self.dependencies.settings, now, finished_at=now)
-        return video_url(
-            self.dependencies.storage, assignment.job_id, assignment.video_key, assembled.webhook_origin, expires_at
-        )
+
+def _link(dependencies: Dependencies, assembled: Assembled, now: datetime) -> str | None:
+    """Return the link in the webhook, or None if the job has no webhook."""
+    if assembled.webhook_origin is None:
+        return None
+    assignment, expires_at = assembled.assignment, link_expiry(dependencies.settings, now, finished_at=now)
+    return video_url(
+        dependencies.storage, assignment.job_id, assignment.video_key, assembled.webhook_origin, expires_at
+    )
