@@ -76,10 +76,6 @@ class DocumentHost:
         """Return the number of that name on the node's Transform."""
         return self._facts.numbers.get(node_id, {}).get(path)
 
-    def seed_id(self, node_id: str) -> str:
-        """Return the id itself: clones are addressed by the id of their original."""
-        return node_id
-
     def layer_named(self, name: str) -> str | None:
         """Return the id of the first node of that name."""
         return self._facts.by_name.get(name)

@@ -40,9 +40,6 @@ class Document:
     def static_number(self, node_id: str, path: str) -> float | None:
         return self.statics.get((node_id, path))
 
-    def seed_id(self, node_id: str) -> str:
-        return node_id
-
     def loudness(self) -> float:
         return 0.0
 

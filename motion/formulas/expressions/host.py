@@ -55,9 +55,6 @@ class ExpressionHost(Protocol):
     def static_number(self, node_id: str, path: str) -> float | None:
         """Return the number of exactly that name on the node's Transform component."""
 
-    def seed_id(self, node_id: str) -> str:
-        """Return the id that seeds the node's noise: a clone's is its original's."""
-
     def layer_named(self, name: str) -> str | None:
         """Return the id of the first node of the document with exactly that name."""
 

@@ -54,7 +54,8 @@ class PropertyScope:
         return Native(lambda arguments: function(self, arguments))
 
     def _property_seed(self) -> float:
-        return float(noise.property_seed(self._host.seed_id(self._node_id), self._path))
+        """Return the seed of the property's noise. Copies have that of their original, whose id they are addressed by."""
+        return float(noise.property_seed(self._node_id, self._path))
 
     def _draw(self) -> float:
         self._counter += 1
