@@ -150,11 +150,8 @@ static void apply_opacity(struct strip *s, const float *restrict opacities, int 
 // Write the opacity of each pixel by a matte: `matte` of shaders/include/matte.glsl.
 static void matte_opacities(float (*restrict texels)[CHUNK], int mode, float *restrict opacities, int count) {
     for (int i = 0; i < count; i++) {
-        float red = floorf(clamp(texels[0][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float green = floorf(clamp(texels[1][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float blue = floorf(clamp(texels[2][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float alpha = floorf(clamp(texels[3][i], 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f;
-        float luma = (green * 0.7152f + blue * 0.0722f) + red * 0.2126f;
+        float red = to_8_bits(texels[0][i]), green = to_8_bits(texels[1][i]), blue = to_8_bits(texels[2][i]);
+        float alpha = to_8_bits(texels[3][i]), luma = (green * 0.7152f + blue * 0.0722f) + red * 0.2126f;
         float of_alpha = select_float(mode == 1, alpha, 1.0f - alpha);
         float of_luma = select_float(mode == 3, luma * alpha, (1.0f - luma) * alpha);
         opacities[i] = select_float(mode <= 2, of_alpha, of_luma);

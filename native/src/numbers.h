@@ -54,6 +54,9 @@ INLINE float select_float(int is_first, float first, float second) {
 
 INLINE float clamp(float number, float least, float most) { return fminf(fmaxf(number, least), most); }
 
+// Round a number of 0 to 1 to 8 bits: `to_8_bits` of shaders/include/color.glsl.
+INLINE float to_8_bits(float number) { return floorf(clamp(number, 0.0f, 1.0f) * 255.0f + 0.5f) / 255.0f; }
+
 INLINE int32_t clamp_index(int32_t texel, int32_t count) {
     int32_t last = count - 1;
     texel = texel < 0 ? 0 : texel;

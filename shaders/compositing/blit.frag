@@ -90,7 +90,7 @@ void main() {
     vec4 color = shown();
     // an additive blend can give an alpha above 1; the 8-bit surface clamps it after the multiplication (3.1)
 #ifdef KEEP_ALPHA
-    float alpha = floor(clamp(color.a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    float alpha = to_8_bits(color.a);
     o_color = alpha > 0.0 ? vec4(displayed(color.rgb), alpha) : vec4(0.0);
 #else
     o_color = vec4(displayed(color.rgb) * color.a, 1.0);

@@ -2,6 +2,7 @@
 // u_layer: linear premultiplied. u_backdrop: linear premultiplied; its coordinates are frame pixels times
 // u_backdrop_scale.
 #include "frame.glsl"
+#include "color.glsl"
 
 out vec4 o_color;
 
@@ -12,6 +13,6 @@ uniform vec4 u_backdrop_region;
 uniform float u_backdrop_scale;
 
 void main() {
-    float alpha = floor(clamp(texel_of(u_layer, u_layer_region, v_frame).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    float alpha = to_8_bits(texel_of(u_layer, u_layer_region, v_frame).a);
     o_color = sample_of(u_backdrop, u_backdrop_region, v_frame * u_backdrop_scale) * alpha;
 }

@@ -28,7 +28,7 @@ float alpha(vec2 at) {
     if (!holds_frame(u_layer_region, frame)) {
         return 0.0;
     }
-    return floor(clamp(sample_of(u_layer, u_layer_region, frame).a, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    return to_8_bits(sample_of(u_layer, u_layer_region, frame).a);
 }
 
 vec3 backdrop(vec2 frame) {

@@ -38,7 +38,7 @@ void main() {
 #endif
 #endif
 #ifdef EIGHT_BITS
-    layer = floor(clamp(layer, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    layer = to_8_bits(layer);
 #endif
     o_color = layer * (u_opacity * matte(v_frame));
 }

@@ -15,11 +15,6 @@ vec4 as_bytes(vec4 c) {
     return roundEven(clamp(c, 0.0, 1.0) * 255.0) / 255.0;
 }
 
-// A drawing's opacity, which the reference's canvas rounds to a byte.
-float as_byte(float opacity) {
-    return floor(clamp(opacity, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
-}
-
 // A sum of products of bytes over 255, as the reference's canvas rounds it: (sum + 255) / 256, without the fraction.
 // Bytes are given and returned over 255.
 vec4 rounded_up(vec4 products) {
@@ -28,7 +23,7 @@ vec4 rounded_up(vec4 products) {
 
 // A straight colour painted source-atop over a premultiplied texel, rounded as the reference's canvas does.
 vec4 painted_atop(vec4 under, vec4 color, float opacity, float coverage) {
-    vec4 over = rounded_up(as_bytes(vec4(color.rgb, 1.0) * color.a * opacity) * as_byte(coverage));
+    vec4 over = rounded_up(as_bytes(vec4(color.rgb, 1.0) * color.a * opacity) * to_8_bits(coverage));
     return rounded_up(over * under.a + under * (1.0 - over.a));
 }
 

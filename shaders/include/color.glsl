@@ -24,6 +24,15 @@ vec4 premultiplied(vec4 c) {
     return vec4(c.rgb * c.a, c.a);
 }
 
+// Numbers of 0..1, rounded to 8 bits.
+float to_8_bits(float number) {
+    return floor(clamp(number, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+}
+
+vec4 to_8_bits(vec4 numbers) {
+    return floor(clamp(numbers, 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+}
+
 // `straight` of a texel, premultiplied again, without divisions.
 vec4 resampled(vec4 t) {
     return t.a < 1.0 / 255.0 ? vec4(0.0) : vec4(clamp(t.rgb, 0.0, t.a), t.a);

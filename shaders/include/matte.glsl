@@ -1,4 +1,5 @@
 // Value of a track matte at a frame position. MATTE: 0 none, 1 alpha, 2 alpha inverted, 3 luma, 4 luma inverted.
+#include "color.glsl"
 #include "formulas.glsl"
 
 #if MATTE != 0
@@ -13,7 +14,7 @@ float matte(vec2 frame) {
     if (!holds_frame(u_matte_region, frame)) {
         return MATTE == 2 ? 1.0 : 0.0;
     }
-    vec4 source = floor(clamp(texel_of(u_matte, u_matte_region, frame), 0.0, 1.0) * 255.0 + 0.5) / 255.0;
+    vec4 source = to_8_bits(texel_of(u_matte, u_matte_region, frame));
     float luma = luma709(source.rgb);
 #if MATTE == 1
     return source.a;

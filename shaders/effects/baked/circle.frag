@@ -38,7 +38,7 @@ float ring(float d) {
 void main() {
     float d = distance(place(), middle());
     float shape = u_radius <= 0.0 ? 0.0 : u_thickness > 0.0 ? ring(d) : disc(d);
-    vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * as_byte(u_color.a * u_opacity / 100.0);
+    vec4 under = texelFetch(u_source, pixel(), 0), tone = vec4(u_color.rgb, 1.0) * to_8_bits(u_color.a * u_opacity / 100.0);
     int operation = int(floor(u_composite + 0.5));
     bool is_gradient = (u_feather > 0.0 || u_thickness > 0.0) && shape > 0.0;
     f_color = u_invert_circle

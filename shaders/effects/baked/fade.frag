@@ -4,5 +4,5 @@
 uniform float u_opacity;
 
 void main() {
-    f_color = texelFetch(u_source, pixel(), 0) * as_byte(u_opacity);
+    f_color = texelFetch(u_source, pixel(), 0) * to_8_bits(u_opacity);
 }

@@ -14,6 +14,6 @@ uniform int u_composite;
 void main() {
     float a = texture(u_soft, within(u_soft_region, v_frame - u_offset)).a;
     vec4 light = as_bytes(vec4(u_color.rgb, 1.0) * (u_color.a * a)) * texelFetch(u_shape, pixel(), 0).a;
-    light = rounded_up(as_bytes(light) * as_byte(u_opacity));
+    light = rounded_up(as_bytes(light) * to_8_bits(u_opacity));
     f_color = composited(texelFetch(u_source, pixel(), 0), light, u_composite);
 }

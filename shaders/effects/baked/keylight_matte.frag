@@ -29,5 +29,5 @@ void main() {
     float limit = max(s.x, s.y);
     if (u_despill > 0.0 && keep > 0.0 && c[u_primary] > limit)
         c[u_primary] = mix(c[u_primary], limit, u_despill / 100.0);
-    put(vec4(c.rgb, floor(c.a * keep * 255.0 + 0.5) / 255.0));
+    put(vec4(c.rgb, to_8_bits(c.a * keep)));
 }

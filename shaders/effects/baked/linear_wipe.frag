@@ -9,6 +9,5 @@ float keep() {
     float span = dot(extent(), abs(dir)), feather = max(u_feather, 0.01);
     float edge = (progress() - 0.5) * span;
     if (progress() >= 1.0) return 0.0;
-    float erased = clamp((edge + 0.5 * feather - dot(place() - center(), dir)) / feather, 0.0, 1.0);
-    return 1.0 - floor(erased * 255.0 + 0.5) / 255.0;
+    return 1.0 - to_8_bits((edge + 0.5 * feather - dot(place() - center(), dir)) / feather);
 }

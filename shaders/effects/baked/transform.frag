@@ -28,6 +28,6 @@ void main() {
     }
     // The cubic filter repeats the picture's edge, which is anti-aliased.
     vec2 covered = is_cubic ? clamp(min(point, extent() - point) * scale + 0.5, 0.0, 1.0) : vec2(1.0);
-    vec4 shown = clamp(sum, 0.0, 1.0) * covered.x * covered.y * as_byte(u_opacity / 100.0);
+    vec4 shown = clamp(sum, 0.0, 1.0) * covered.x * covered.y * to_8_bits(u_opacity / 100.0);
     f_color = vec4(min(shown.rgb, shown.a), shown.a);
 }
