@@ -71,37 +71,45 @@ static void read_columns(const uint16_t *row, int columns, int channels, int lef
     if (channels == 4) limit_to_alpha(found, right - left);
 }
 
+static struct taps taps_of(const float *weights, const int32_t *distances, int count) {
+    return (struct taps){weights + 1, distances + 1, count - 1, distances[count - 1], weights[0]};
+}
+
 // Write rows [first, last) of a convolution of `columns` x `rows` pixels: `found` is `width` pixels wide and begins at (left, top)
-// of the source, half floats with `is_half`, else floats. `room`: for rows and for last - first + 2 * down->margin rows of STRIP pixels, and a row with margins.
-static void convolve_rows(const uint16_t *source, int columns, int rows, int channels, void *found, int is_half, int width, int left, int top,
-                          const struct taps *across, const struct taps *down, int is_clear, int first, int last, float *room) {
+// of the source, half floats with `is_half`, else floats. Kernels are at most TAPS_MAX weights and distances in px, from the centre
+// outwards. `room`: for 2 rows and last - first + 2 * (last distance down) rows of STRIP pixels, and a row with margins.
+void convolve(const uint16_t *source, int columns, int rows, int channels, void *found, int is_half, int width, int left, int top,
+              const float *across_weights, const int32_t *across_distances, int across_count, const float *down_weights,
+              const int32_t *down_distances, int down_count, int is_clear, int first, int last, float *room) {
+    const struct taps across = taps_of(across_weights, across_distances, across_count);
+    const struct taps down = taps_of(down_weights, down_distances, down_count);
     const float *before[TAPS_MAX], *after[TAPS_MAX];
-    int from = clamp_index(top + first - down->margin, rows), to = clamp_index(top + last - 1 + down->margin, rows) + 1;
+    int from = clamp_index(top + first - down.margin, rows), to = clamp_index(top + last - 1 + down.margin, rows) + 1;
     int strip = channels * STRIP;
-    float *blank = room, *sums = blank + strip, *line = sums + strip, *between = line + channels * (STRIP + 2 * across->margin);
+    float *blank = room, *sums = blank + strip, *line = sums + strip, *between = line + channels * (STRIP + 2 * across.margin);
     fill(blank, 0.0f, strip);
     for (int x = 0; x < width; x += STRIP) {
         int shown = channels * (width - x < STRIP ? width - x : STRIP);
-        const float *middle = line + channels * across->margin;
-        for (int k = 0; k < across->count; k++) {
-            before[k] = middle - channels * across->distances[k], after[k] = middle + channels * across->distances[k];
+        const float *middle = line + channels * across.margin;
+        for (int k = 0; k < across.count; k++) {
+            before[k] = middle - channels * across.distances[k], after[k] = middle + channels * across.distances[k];
         }
         for (int y = from; y < to; y++) {
             const uint16_t *row = source + channels * (ptrdiff_t)columns * y;
             float *own = between + (ptrdiff_t)strip * (y - from);
-            read_columns(row, columns, channels, left + x - across->margin, left + x + STRIP + across->margin, is_clear, line);
-            add_taps(across, middle, before, after, own, strip);
+            read_columns(row, columns, channels, left + x - across.margin, left + x + STRIP + across.margin, is_clear, line);
+            add_taps(&across, middle, before, after, own, strip);
             truncate_to_halves(own, strip);
             if (channels == 4) limit_to_alpha(own, STRIP);
         }
         for (int y = first; y < last; y++) {
             const float *at[2 * TAPS_MAX + 1];
-            for (int k = 0; k < 2 * down->count + 1; k++) {
-                int beside = k < down->count ? -down->distances[k] : k == 2 * down->count ? 0 : down->distances[k - down->count];
+            for (int k = 0; k < 2 * down.count + 1; k++) {
+                int beside = k < down.count ? -down.distances[k] : k == 2 * down.count ? 0 : down.distances[k - down.count];
                 int row = top + y + beside, is_inside = row >= 0 && row < rows;
                 at[k] = is_clear && !is_inside ? blank : between + (ptrdiff_t)strip * (clamp_index(row, rows) - from);
             }
-            add_taps(down, at[2 * down->count], at, at + down->count, sums, strip);
+            add_taps(&down, at[2 * down.count], at, at + down.count, sums, strip);
             ptrdiff_t place = channels * ((ptrdiff_t)width * y + x);
             if (is_half) {
                 truncate_to_halves(sums, shown);
@@ -111,17 +119,4 @@ static void convolve_rows(const uint16_t *source, int columns, int rows, int cha
             }
         }
     }
-}
-
-static struct taps taps_of(const float *weights, const int32_t *distances, int count) {
-    return (struct taps){weights + 1, distances + 1, count - 1, distances[count - 1], weights[0]};
-}
-
-// Call convolve_rows with kernels as arrays of at most TAPS_MAX weights and distances in px, from the centre outwards.
-void convolve(const uint16_t *source, int columns, int rows, int channels, void *found, int is_half, int width, int left, int top,
-              const float *across_weights, const int32_t *across_distances, int across_count, const float *down_weights,
-              const int32_t *down_distances, int down_count, int is_clear, int first, int last, float *room) {
-    struct taps across = taps_of(across_weights, across_distances, across_count);
-    struct taps down = taps_of(down_weights, down_distances, down_count);
-    convolve_rows(source, columns, rows, channels, found, is_half, width, left, top, &across, &down, is_clear, first, last, room);
 }

@@ -2,10 +2,7 @@
 // pixels (directional_blur.frag), and along the contours of a field of heights (vector_blur.frag). Pixels are RGBA, 8 bits, rows
 // without padding.
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "numbers.h"
 
 struct tap {
     int across, down;       // integer part of the displacement in px, rounded down
@@ -42,8 +39,6 @@ static void add_row(uint16_t *restrict sums, const uint8_t *restrict top, const 
         }
     }
 }
-
-static inline int clamp_index(int at, int size) { return at < 0 ? 0 : at < size ? at : size - 1; }
 
 // Return the share of a displaced pixel that lies on the canvas, along one axis.
 static inline float side_coverage(int at, float moved, int size) {
