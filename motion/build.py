@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from motion import budgets
-from motion.errors import CompositionUnknown
 from motion.model.composition import Composition, MotionBlur, Plan
 from motion.model.layer import Layer
 from motion.model.parity import REFERENCE, Parity
@@ -32,8 +31,6 @@ def build(document: Document, composition_id: str | None = None, parity: Parity 
     """
     settings = chosen(document, composition_id)
     by_id, table = nodes(document), compositions(document)
-    if composition_id is not None and composition_id not in by_id:
-        raise CompositionUnknown(f"The project has no composition {composition_id[:60]!r}.")
     timeline_by_id = timelines(document, by_id, table, settings)
     moving = animations(document)
     maker = PlanMaker(by_id, table, timeline_by_id, moving, timeline_by_id[settings.id], parity)

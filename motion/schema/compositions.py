@@ -67,9 +67,8 @@ def _table(document: Document) -> dict[str, Record]:
 
 def has_composition(document: Document, composition_id: str | None) -> bool:
     """Return True if the document has a composition with the id."""
-    return composition_id in _table(document) and any(
-        node.get("id") == composition_id for node in scene_nodes(document)
-    )
+    ids = (node.get("id") for node in scene_nodes(document))
+    return bool(composition_id) and composition_id in _table(document) and composition_id in ids
 
 
 def _settings(key: str, doc: Record) -> CompositionSettings:

@@ -31,11 +31,13 @@ def parameters(stored: Record) -> tuple[tuple[str, ParameterValue], ...]:
     return tuple((key, value(item)) for key, item in stored.items())
 
 
-def effects(node: Node, moving: Iterable[str]) -> tuple[Effect, ...]:
-    """Return the enabled effects that touch pixels, in order; none where the layer's switch is off."""
+def effects(node: Node, paths: tuple[str, ...]) -> tuple[Effect, ...]:
+    """Return the enabled effects that touch pixels, in order; none where the layer's switch is off.
+
+    `paths`: the properties of the layer that are animated.
+    """
     if node.fx.get("fxEnabled") is False:
         return ()
-    paths = tuple(moving)
     return tuple(_effect(stored, paths) for stored in enabled_effects(node) if text(stored, "type") not in TIME_EFFECTS)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from motion.model.layer import Effect
 from motion.model.settings import CompositionSettings
@@ -15,9 +15,9 @@ Parameters = tuple[tuple[str, ParameterValue], ...]
 Style = tuple[str, Callable[[Record, CompositionSettings], Parameters], Callable[[Record], bool]]
 
 
-def style_effects(node: Node, moving: Iterable[str], settings: CompositionSettings) -> tuple[Effect, ...]:
+def style_effects(node: Node, paths: tuple[str, ...], settings: CompositionSettings) -> tuple[Effect, ...]:
     """Return the enabled layer styles as effects, in a fixed order. Styles that draw nothing are left out unless animated."""
-    found, paths = [], tuple(moving)
+    found = []
     for name, (effect_type, compiled, draws) in STYLES.items():
         stored = record(record(node.fx, "layerStyles"), name)
         if stored.get("enabled") is not True:
