@@ -123,6 +123,17 @@ def test_points_are_converted_between_layers_and_composition(call: str, expected
     assert converted == pytest.approx(expected)
 
 
+def test_points_of_a_plane_in_space_are_seen_and_found_again() -> None:
+    """animation.md 4.9: "fromComp intersects the view ray with the layer plane ([0,0] if edge-on)"."""
+    panel = node("n", "null", name="Rig", x=120, y=90, z=50, rotationX=20, rotationY=40, scaleX=2)
+    rig = "thisComp.layer('Rig')"
+    seen = [x_of(f"{rig}.toComp([10,5])[{axis}]", 0, panel) for axis in (0, 1)]
+    found = [x_of(f"{rig}.fromComp([{seen[0]!r},{seen[1]!r}])[{axis}]", 0, panel) for axis in (0, 1)]
+    assert found == pytest.approx([10, 5])
+    edge_on = node("n", "null", name="Rig", x=200, y=90, z=50, rotationY=90)
+    assert [x_of(f"{rig}.fromComp([200,70])[{axis}]", 0, edge_on) for axis in (0, 1)] == [0, 0]
+
+
 def test_a_layer_that_asks_for_its_own_place_while_it_is_placed_falls_back() -> None:
     assert x_of("toComp([0,0])[0]") in {300.0, 0.0}
 
