@@ -69,7 +69,7 @@ def _with_brackets(text: str, kinds: str, base: str) -> str:
     `kinds` has one letter more than `text` at each end. Numbers count as right to left.
     """
     resolved = list(kinds)
-    for opening, closing in _bracket_pairs(text, kinds):
+    for opening, closing in _bracket_pairs(text):
         inside = {"L" if kind == "L" else "R" for kind in resolved[opening + 1 : closing] if kind != "O"}
         if base in inside:
             direction = base
@@ -86,13 +86,11 @@ def _with_brackets(text: str, kinds: str, base: str) -> str:
     return "".join(resolved)
 
 
-def _bracket_pairs(text: str, kinds: str) -> list[tuple[int, int]]:
-    """Return the indices in `kinds` of paired brackets, in order of the opening ones (rule BD16)."""
+def _bracket_pairs(text: str) -> list[tuple[int, int]]:
+    """Return the places of paired brackets, counted from 1, in order of the opening ones (rule BD16)."""
     pairs: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
     for at, char in enumerate(text, 1):
-        if kinds[at] != "O":
-            continue
         if char in _CLOSING:
             if len(opened) == _MAX_OPEN:
                 return []

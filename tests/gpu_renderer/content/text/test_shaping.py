@@ -44,6 +44,20 @@ def test_both_brackets_of_a_pair_have_the_direction_of_what_they_hold_or_follow(
     assert levels(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\u05d0[()\u05d0]", "]\u05d0)([\u05d0"),  # a pair inside a pair
+        ("\u05d0[1(]", "](1[\u05d0"),  # an opening bracket without its pair inside one
+        ("\u05d0[1]\u0301", "\u0301]1[\u05d0"),  # a mark on a bracket
+        ("\u05d01)2(3", "3(2)1\u05d0"),  # brackets that face away from each other
+    ],
+)
+def test_brackets_stand_where_unicodes_algorithm_puts_them(text: str, shown: str) -> None:
+    """UAX 9, N0: the orders are those of the crate unicode-bidi."""
+    assert "".join(text[index] for index in visual_order(levels(text))) == shown
+
+
 def test_a_line_of_hebrew_ends_at_the_left_with_its_bracket() -> None:
     assert starts("א (ב)") == [4, 3, 2, 1, 0]
 

@@ -96,6 +96,27 @@ def test_an_unreadable_colour_is_black() -> None:
     assert drawn.pixels.reshape(-1, 4).max(axis=0).tolist() == [0, 0, 0, 255]
 
 
+def test_letters_of_a_family_without_italics_lean_to_the_right() -> None:
+    """A quarter of a pixel for each row, measured at the left edge of the stem of the letter liwn."""
+
+    def lean(italic: bool) -> float:
+        drawn = raster(text("\u056c", TextStyle(family="Noto Sans Armenian", size=80, fill="#ffffff", italic=italic)))
+        covered = drawn.pixels[..., 3] > 128
+        rows = np.nonzero(covered.any(axis=1))[0]
+        head, foot = (int(np.nonzero(covered[row])[0].min()) for row in (rows[10], rows[-10]))
+        return (head - foot) / (len(rows) - 19)
+
+    assert lean(italic=False) == 0
+    assert lean(italic=True) == pytest.approx(0.25, abs=0.02)
+
+
+def test_characters_that_the_named_families_lack_are_bold_where_the_text_is() -> None:
+    def coverage(weight: float) -> int:
+        return int(raster(text("\u0928", TextStyle(size=60, weight=weight, fill="#ffffff"))).pixels[..., 3].sum())
+
+    assert coverage(700) > 1.1 * coverage(400)
+
+
 def test_emoji_keep_their_own_colours() -> None:
     drawn = raster(text("😀", WHITE))
     face = drawn.pixels[drawn.pixels[..., 3] == 255]
