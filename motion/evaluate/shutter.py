@@ -59,7 +59,7 @@ def times(shutter: Shutter, time: float, fps: float, count: int) -> list[float]:
     """Return the composition times of the samples: both ends of the window included, a phase of -90 centres it."""
     window = shutter.angle / 360.0 / max(1.0, fps)
     shift = (shutter.phase + 90.0) / 360.0 / max(1.0, fps)
-    if count <= 1 or window <= 0:
+    if count <= 1:
         return [time]
     return [time + shift + (index / (count - 1) - 0.5) * window for index in range(count)]
 

@@ -365,3 +365,12 @@ def test_a_layer_that_moves_far_gets_a_sample_for_every_two_pixels_up_to_the_lim
 
     for path in ("x", "y"):
         assert [count(distance, path) for distance in (2, 20.5, 1000)] == [4, 11, 20]
+
+
+@pytest.mark.parametrize("angle", [1e-323, 1e-9])
+def test_a_shutter_that_hardly_opens_gives_samples_of_one_moment(angle: float) -> None:
+    doc = unclipped(keys((0, 0), (2, 600)), fx={"motionBlur": True})
+    doc["motionBlur"] = {"shutterAngle": angle}
+    blurred = layer(doc, "a", 1)
+    assert blurred is not None
+    assert [flat(sample.transform).x for sample in blurred.samples] == pytest.approx([300] * 8)
