@@ -167,7 +167,7 @@ def test_a_spectrum_that_ends_before_it_starts_is_a_hundredth_wide() -> None:
     ],
 )
 def test_limits_of_a_spectrum(given: Json, effective: Json) -> None:
-    noise = np.random.default_rng(1).normal(0.5, 1e-3, WINDOW)
+    noise = np.random.default_rng(1).normal(1e-3, 3e-4, WINDOW)
 
     def found(parameters: Json) -> Any:
         return bands(document(song(), spectral(**parameters)), Decoded(4, samples=noise))
