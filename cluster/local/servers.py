@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from cluster.embedded.process import ServerFailed
-from farm_core.db import answering, storage_claim
+from farm_core.db import answering
 from farm_core.db.answering import ANSWER_SECONDS, POLL_SECONDS, STARTING_SECONDS
 from farm_core.settings import RAY_FINDS_IT, Settings
 from farm_core.storage.choice import storage_of
@@ -46,7 +46,13 @@ def wait_for_servers(settings: Settings, ended: Callable[[], bool], seconds: flo
             waits = True
             time.sleep(POLL_SECONDS)
     if settings.database_url is not None and not ended():
-        asyncio.run(storage_claim.check(settings.database_url, storage_of(settings, Links(b""))))
+        _refuse_other_storage(settings, settings.database_url)
+
+
+def _refuse_other_storage(settings: Settings, database_url: str) -> None:
+    from farm_core.db import storage_claim  # noqa: PLC0415 - slow, and only needed for a database of the operator's own
+
+    asyncio.run(storage_claim.check(database_url, storage_of(settings, Links(b""))))
 
 
 def _servers(settings: Settings) -> Iterator[_Server]:
