@@ -125,7 +125,7 @@ def test_filters_change_the_list_and_the_address(operator: Person, window: Windo
     page.wait_for_url("**status=failed*")
     page.wait_for_selector(f"#row-{names['queued']}", state="detached")
     assert page.locator(f"#row-{names['failed']}").count() == 1
-    expect(page.get_by_role("status").filter(has_text="1 render matches")).to_have_count(1)
+    expect(page.locator("[aria-live=polite]").filter(has_text="1 render matches")).to_have_count(1)
     page.reload()
     assert page.locator("tr[data-job]").count() == 1
 
