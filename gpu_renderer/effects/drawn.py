@@ -85,10 +85,11 @@ class Ellipse(Effect):
             paint = stroke_paint(values.color("color"), values.fraction("opacity"), width, blend)
             on.translate(*canvas.place(values, "center"))
             on.rotate(values.number("rotation"))
-            if (softness := values.number("softness")) > 0:
+            # None without a softness, and with one that is 0 as Skia's float.
+            if (blur := skia.MaskFilter.MakeBlur(skia.kNormal_BlurStyle, values.number("softness") / 2)) is not None:
                 shadow = skia.Paint(paint)
                 shadow.setAlphaf(paint.getAlphaf() ** 2)  # a canvas multiplies a shadow's alpha by that of its stroke
-                shadow.setMaskFilter(skia.MaskFilter.MakeBlur(skia.kNormal_BlurStyle, softness / 2))
+                shadow.setMaskFilter(blur)
                 on.drawOval(oval, shadow)
             on.drawOval(oval, paint)
 

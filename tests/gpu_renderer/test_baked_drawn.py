@@ -101,6 +101,16 @@ def test_the_shadow_of_an_ellipse_has_the_opacity_of_its_color_and_of_its_stroke
     assert abs(half - full / 4) <= 1
 
 
+@pytest.mark.parametrize("softness", [0.0, -8.0, 1e-300])
+def test_an_ellipse_without_a_softness_has_no_shadow(painter: Painter, softness: float) -> None:
+    """1e-300 is 0 as a float, for which Skia makes no blur."""
+    found = baked_pixels(
+        painter, np.zeros((60, 90, 4), np.uint8), "ellipse", ellipseWidth=60.0, ellipseHeight=40.0, softness=softness
+    )
+    assert found[10, 45].tolist() == [255, 255, 255, 255]
+    assert not found[15:45, 45].any()
+
+
 def test_a_strokes_color_has_its_opacity_as_a_byte(painter: Painter) -> None:
     empty = np.zeros((64, 64, 4), np.uint8)
     ring: dict[str, ParameterValue] = {
