@@ -14,7 +14,7 @@ from api import server
 from api.app import LARGE_BODIES, UPLOADS
 from api.large_bodies import LARGE_BYTES
 from tests.api.world import Someone, World, picture, template_body
-from tests.attacks.test_server import connected
+from tests.attacks.test_server import answer, connected
 from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
@@ -55,6 +55,14 @@ def is_answered(connection: socket.socket) -> bool:
         return False
     finally:
         connection.settimeout(HANG_SECONDS)
+
+
+def test_a_client_that_waits_for_100_continue_is_refused_before_it_sends_a_large_body(world: World) -> None:
+    announced = "Content-Type: application/json\r\nContent-Length: 20000000\r\nExpect: 100-continue"
+    with closing(connected(world)) as connection:
+        connection.sendall(f"POST /api/v1/renders HTTP/1.1\r\nHost: x\r\n{announced}\r\n\r\n".encode())
+        received = answer(connection)
+    assert received.startswith(b"HTTP/1.1 413 ") and b"larger than 10 MB" in received
 
 
 def test_of_an_accounts_large_bodies_two_are_read_at_once_and_others_are_served(
