@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Sequence
 
 from motion.migrations.mattes import structured
 from motion.schema.compositions import chosen, compositions
-from motion.schema.layers import is_unit
 from motion.schema.nodes import Node, nodes
 from motion.schema.parameters import enabled_effects
 from motion.schema.timelines import bars_of, timelines
@@ -64,7 +63,7 @@ def _neighbours(layers: Sequence[Node], off: Collection[str]) -> dict[str, str]:
     """Return the id of the next layer in paint order of each layer, in the same composition or unit (compositing.md 6)."""
     units: dict[str, str] = {}
     for layer in layers:
-        units[layer.id] = layer.id if layer.parent is None or is_unit(layer) else units.get(layer.parent, layer.parent)
+        units[layer.id] = layer.id if layer.parent is None or layer.is_unit else units.get(layer.parent, layer.parent)
     following: dict[str, str] = {}
     found = {}
     for layer in reversed(layers):
@@ -78,6 +77,6 @@ def _neighbours(layers: Sequence[Node], off: Collection[str]) -> dict[str, str]:
 
 def _is_listed(layer: Node) -> bool:
     """Return False for layers that no paint list has: containers, plugins, guides and operands."""
-    is_container = layer.kind == "group" and not is_unit(layer)
+    is_container = layer.kind == "group" and not layer.is_unit
     is_left_out = layer.fx.get("guide") is True or layer.fx.get("booleanOperand") is True
     return not (is_container or layer.kind in _UNLISTED_KINDS or "." in layer.kind or is_left_out)

@@ -20,7 +20,7 @@ from motion.plans.drafts import Draft, Walk, collapses, parent_id_of, parents_fi
 from motion.plans.overrides import AnimatedNodes
 from motion.plans.references import ids_read_by_effects, with_copied_references
 from motion.schema.animation import NOT_ANIMATED, NodeAnimation
-from motion.schema.layers import LayerContext, is_unit, layer
+from motion.schema.layers import LayerContext, layer
 from motion.schema.nodes import Node
 from motion.schema.timelines import Timeline, bars_of
 from motion.stored import record
@@ -168,13 +168,13 @@ def _entries(drafts: list[Draft], layers: Mapping[str, Layer], has_solo: bool, n
     """Return the paint list; units are filled from the innermost outwards."""
     lists: dict[str | None, list[Draft]] = {}
     for draft in drafts:
-        if is_unit(draft.node) or not _unpainted(draft.node):
+        if draft.node.is_unit or not _unpainted(draft.node):
             lists.setdefault(draft.unit, []).append(draft)
 
     def entry(draft: Draft) -> Entry:
         layer = layers[draft.id]
         shown = layer.visible and (layer.solo or not has_solo)
-        unit = tuple(map(entry, lists.get(draft.id, ()))) if is_unit(draft.node) else None
+        unit = tuple(map(entry, lists.get(draft.id, ()))) if draft.node.is_unit else None
         return Entry(layer, shown, layer.source_id in needed or layer.id in needed, unit)
 
     return tuple(map(entry, lists.get(None, ())))

@@ -12,7 +12,6 @@ from motion.formulas.cloner import Clone, CloneDrivers
 from motion.model.layer import Layer
 from motion.plans.clones import copies
 from motion.plans.overrides import AnimatedNodes, overridden
-from motion.schema.layers import is_unit
 from motion.schema.nodes import Node, root_ids, subtrees
 
 LAYERS_MAX = FRAME_LAYERS_MAX
@@ -78,8 +77,8 @@ class Walk:
 
     def _below(self, draft: Draft) -> list[Draft]:
         node = draft.node
-        opens = is_unit(node) and draft.units < UNITS_MAX
-        if is_unit(node) and not opens:
+        opens = node.is_unit and draft.units < UNITS_MAX
+        if node.is_unit and not opens:
             self._warn(f"Groups lie more than {UNITS_MAX} deep in each other: the innermost are not composited as one.")
         shared = replace(
             draft, unit=draft.id if opens else draft.unit, units=draft.units + opens, parent=draft.id,

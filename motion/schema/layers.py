@@ -124,11 +124,6 @@ def layer(node: Node, context: LayerContext) -> Layer:
     )
 
 
-def is_unit(node: Node) -> bool:
-    """Return True if a group composites what is in it as one unit."""
-    return node.kind == "group" and node.is_precomp
-
-
 def _numbers(node: Node) -> dict[str, float]:
     transform = node.component("Transform")
     found = {path: value for path in LAST_WINS if (value := node.number(path)) is not None}

@@ -85,6 +85,11 @@ class Node:
         return self.fx.get("precomp") is True
 
     @property
+    def is_unit(self) -> bool:
+        """True for a group that composites its content as one unit."""
+        return self.kind == "group" and self.is_precomp
+
+    @property
     def is_muted(self) -> bool:
         """True if it is an audio layer or a video whose sound is switched off (audio.md 2.2)."""
         if self.kind == "audio":

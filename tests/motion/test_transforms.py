@@ -302,7 +302,8 @@ def test_an_inverse_undoes_a_map_that_turns_shears_and_moves() -> None:
 
 @pytest.mark.parametrize(("stored", "drawn"), [(50, 0.5), (-20, 0), (150, 1), (None, 1)])
 def test_a_fill_opacity_is_a_share_of_one(stored: float | None, drawn: float) -> None:
-    found = layer(document(node("a", **({} if stored is None else {"fillOpacity": stored}))), "a")
+    properties: dict[str, Any] = {} if stored is None else {"fillOpacity": stored}
+    found = layer(document(node("a", **properties)), "a")
     assert found is not None and found.fill_opacity == drawn
 
 
