@@ -14,6 +14,10 @@ from farm_core.storage.port import ObjectMissing, StoredObject
 class NullStorage:
     """Accept everything, and hold nothing."""
 
+    def identity(self) -> str:
+        """Return a name."""
+        return "nothing"
+
     def put_file(self, key: str, path: Path, content_type: str = "") -> None:
         """Forget a file."""
 
