@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -146,3 +147,18 @@ def test_text_on_a_reversed_path_is_upside_down_from_the_other_end() -> None:
     (a,) = places(text("A", MONO, path=backward))
     assert a.x == pytest.approx(50 - 5 - CELL / 2)
     assert a.angle == 180
+
+
+def test_lines_on_a_path_stand_beside_each_other_across_its_heading() -> None:
+    """text.md 8: "Glyph centre = point + (line y) (direction heading + 90)"."""
+    path = TextPath(
+        (corner(30, -100), corner(30, 100)), closed=False, first_margin=0, reversed=False, perpendicular=True
+    )
+    down, up = (
+        places(text("A\nB", MONO, path=replace(path, reversed=backward), line_height=1.0, paragraph_spacing=0.0))
+        for backward in (False, True)
+    )
+    for place, offset in zip(down, (20, -20), strict=True):
+        assert (place.x, place.y, place.angle) == pytest.approx((30 + offset, -100 + CELL / 2, 90))
+    for place, offset in zip(up, (-20, 20), strict=True):
+        assert (place.x, place.y, place.angle) == pytest.approx((30 + offset, 100 - CELL / 2, 270))

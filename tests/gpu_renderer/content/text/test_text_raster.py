@@ -295,3 +295,26 @@ def test_letters_of_a_faded_colour_that_overlap_add_up(size: float) -> None:
     overlapping = int(raster(text("HH", replace(style, letter_spacing=-0.65 * size))).pixels[..., 3].max())
     assert alone == pytest.approx(128, abs=1)
     assert overlapping == pytest.approx(191, abs=2)
+
+
+def test_lines_lie_about_the_middle_of_the_box_from_top_to_bottom() -> None:
+    """text.md 4.1: line i at H/2 - (n-1) gap/2 + i gap, gap = lineHeight fontSize + paragraphSpacing."""
+    style = TextStyle(family="Arial", size=40, fill="#ffffff")
+    drawn = raster(text("H\nHHH\nH", style, align="left", line_height=1.5, paragraph_spacing=10.0))
+    covered = drawn.pixels[..., 3] > 128
+    tops = [row for row in range(1, len(covered)) if covered[row].any() and not covered[row - 1].any()]
+    assert np.diff(tops).tolist() == [140, 140]
+    assert drawn.pixels.shape[0] == 2 * (3 * 60 + 2 * 10 + 16)
+    widths = [int(np.nonzero(covered[top + 5])[0].max()) for top in tops]
+    assert widths[0] == widths[2] < widths[1]
+
+
+@pytest.mark.parametrize(("skew", "lean"), [(0.0, 0.0), (30.0, 0.577), (-30.0, -0.577)])
+def test_a_positive_skew_leans_to_the_right(skew: float, lean: float) -> None:
+    """text.md 7: x' = x - tan(skew) y, y down."""
+    style = TextStyle(family="Arial", size=80, fill="#ffffff")
+    drawn = raster(text("l", style, align="center", has_animators=True, poses=(GlyphPose(skew=skew),)))
+    covered = drawn.pixels[..., 3] > 128
+    rows = np.nonzero(covered.any(axis=1))[0]
+    head, foot = (np.nonzero(covered[row])[0].mean() for row in (rows[5], rows[-6]))
+    assert (head - foot) / (rows[-6] - rows[5]) == pytest.approx(lean, abs=0.02)
