@@ -185,9 +185,7 @@ class AsyncFarmClient:
         callback_url: str | None = None, partial: bool = False, idempotency_key: str | None = None,
     ) -> Batch:  # fmt: skip
         """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
-        shared = {"output": output, "callbackUrl": callback_url, "partial": partial or None}
-        given = {name: value for name, value in shared.items() if value is not None}
-        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **given}
+        body = calls.batch_body(template_id, rows, output, callback_url, partial)
         return await self._send(calls.create_batch(body, idempotency_key))
 
     async def batch(self, batch_id: str) -> Batch:

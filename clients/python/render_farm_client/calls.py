@@ -80,6 +80,11 @@ def part_of(target: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def given(**options: Any) -> dict[str, Any]:
+    """Return the options that are not None."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def keys(offset: int) -> Call[Page[ApiKey]]:
     """A page of keys."""
     return _page("/keys", offset, models.api_key)
@@ -87,9 +92,8 @@ def keys(offset: int) -> Call[Page[ApiKey]]:
 
 def create_key(name: str | None, scopes: Sequence[str] | None, expires_at: str | None) -> Call[ApiKey]:
     """Create a key. It is not repeated after a lost answer: that would create a second key."""
-    options = {"name": name, "scopes": None if scopes is None else list(scopes), "expiresAt": expires_at}
-    body = {field: value for field, value in options.items() if value is not None}
-    return Call("POST", "/keys", lambda answer: models.api_key(answer.json()), json=body, repeats=False)
+    body = given(name=name, scopes=None if scopes is None else list(scopes), expiresAt=expires_at)
+    return Call("POST", "/keys", _json(models.api_key), json=body, repeats=False)
 
 
 def revoke_key(key_id: str) -> Call[None]:
@@ -101,16 +105,14 @@ def import_template(
     path: str | Path, name: str | None, description: str | None, include_text: bool, comp_id: str | None
 ) -> Call[Template]:
     """Import a project."""
-    return Call(
-        "POST", "/templates/import", lambda answer: models.template(answer.json()),
-        data=_import_form(name, description, include_text, comp_id), file=Path(path), repeats=False,
-    )  # fmt: skip
+    form = _import_form(name, description, include_text, comp_id)
+    return Call("POST", "/templates/import", _json(models.template), data=form, file=Path(path), repeats=False)
 
 
 def replace_template(template_id: str, body: Mapping[str, Any]) -> Call[Template]:
     """Publish a document as a new version of a template."""
     path = f"/templates/{segment(template_id)}"
-    return Call("PUT", path, lambda answer: models.template(answer.json()), json=dict(body))
+    return Call("PUT", path, _json(models.template), json=dict(body))
 
 
 def replace_template_by_import(
@@ -118,28 +120,26 @@ def replace_template_by_import(
     comp_id: str | None,
 ) -> Call[Template]:  # fmt: skip
     """Import a project as a new version of a template."""
-    return Call(
-        "PUT", f"/templates/{segment(template_id)}/import", lambda answer: models.template(answer.json()),
-        data=_import_form(name, description, include_text, comp_id), file=Path(path),
-    )  # fmt: skip
+    form = _import_form(name, description, include_text, comp_id)
+    return Call("PUT", f"/templates/{segment(template_id)}/import", _json(models.template), data=form, file=Path(path))
 
 
 def _import_form(
     name: str | None, description: str | None, include_text: bool | None, comp_id: str | None
 ) -> dict[str, str]:
     data = {} if include_text is None else {"includeText": "true" if include_text else "false"}
-    given = {"name": name, "description": description, "compId": comp_id}
-    return data | {field: value for field, value in given.items() if value}
+    texts = {"name": name, "description": description, "compId": comp_id}
+    return data | {field: value for field, value in texts.items() if value}
 
 
 def publish_template(body: Mapping[str, Any]) -> Call[Template]:
     """Publish a document."""
-    return Call("POST", "/templates", lambda answer: models.template(answer.json()), json=dict(body), repeats=False)
+    return Call("POST", "/templates", _json(models.template), json=dict(body), repeats=False)
 
 
 def template(template_id: str) -> Call[Template]:
     """Read a template."""
-    return Call("GET", f"/templates/{segment(template_id)}", lambda answer: models.template(answer.json()))
+    return Call("GET", f"/templates/{segment(template_id)}", _json(models.template))
 
 
 def delete_template(template_id: str) -> Call[None]:
@@ -160,7 +160,7 @@ def template_versions(template_id: str, offset: int) -> Call[Page[TemplateVersio
 def restore_template(template_id: str, version: int) -> Call[Template]:
     """Restore a former version of a template. A repeat changes nothing."""
     path = f"/templates/{segment(template_id)}/versions/{version}/restore"
-    return Call("POST", path, lambda answer: models.template(answer.json()))
+    return Call("POST", path, _json(models.template))
 
 
 def delete_template_version(template_id: str, version: int) -> Call[None]:
@@ -175,7 +175,7 @@ def renders(offset: int) -> Call[Page[Job]]:
 
 def upload(path: str | Path) -> Call[Asset]:
     """Upload a file."""
-    return Call("POST", "/assets", lambda answer: models.asset(answer.json()), file=Path(path))
+    return Call("POST", "/assets", _json(models.asset), file=Path(path))
 
 
 def still(
@@ -183,8 +183,7 @@ def still(
     format: str,
 ) -> Call[bytes]:  # fmt: skip
     """A picture of a template; without inputs as it was published."""
-    options = {"time": time, "frame": frame, "width": width, "format": format}
-    chosen = {name: value for name, value in options.items() if value is not None}
+    chosen = given(time=time, frame=frame, width=width, format=format)
     path = f"/templates/{segment(template_id)}/still"
     if inputs is None:
         return Call("GET", path, lambda answer: answer.content, params=chosen)
@@ -193,8 +192,7 @@ def still(
 
 def thumbnail(job_id: str, time: float | None, width: int | None, sprite: bool, format: str) -> Call[bytes]:
     """A picture of a completed render."""
-    options = {"format": format, "sprite": str(sprite).lower(), "time": time, "width": width}
-    params = {name: value for name, value in options.items() if value is not None}
+    params = given(format=format, sprite=str(sprite).lower(), time=time, width=width)
     return Call("GET", f"/renders/{segment(job_id)}/thumbnail", lambda answer: answer.content, params=params)
 
 
@@ -203,24 +201,23 @@ def render_body(
     metadata: Mapping[str, Any] | None,
 ) -> dict[str, Any]:  # fmt: skip
     """A render request."""
-    optional = {"output": output, "callbackUrl": callback_url, "metadata": metadata}
-    given = {name: value for name, value in optional.items() if value is not None}
-    return {"templateId": template_id, "inputs": dict(inputs), **given}
+    options = given(output=output, callbackUrl=callback_url, metadata=metadata)
+    return {"templateId": template_id, "inputs": dict(inputs), **options}
 
 
 def render(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Job]:
     """Create a render; every repeat has the same key."""
-    return Call("POST", "/renders", lambda answer: models.job(answer.json()), json=body, headers=_key(idempotency_key))
+    return Call("POST", "/renders", _json(models.job), json=body, headers=_key(idempotency_key))
 
 
 def validate(body: Mapping[str, Any]) -> Call[Validation]:
     """Check a render."""
-    return Call("POST", "/renders/validate", lambda answer: models.validation(answer.json()), json=body)
+    return Call("POST", "/renders/validate", _json(models.validation), json=body)
 
 
 def job(job_id: str, attempts: int = ATTEMPTS) -> Call[Job]:
     """Read a render."""
-    return Call("GET", f"/renders/{segment(job_id)}", lambda answer: models.job(answer.json()), attempts=attempts)
+    return Call("GET", f"/renders/{segment(job_id)}", _json(models.job), attempts=attempts)
 
 
 def download(job_id: str, target: Path) -> Call[Path]:
@@ -231,23 +228,27 @@ def download(job_id: str, target: Path) -> Call[Path]:
 
 def cancel(job_id: str) -> Call[Job]:
     """Cancel a render."""
-    return Call("POST", f"/renders/{segment(job_id)}/cancel", lambda answer: models.job(answer.json()))
+    return Call("POST", f"/renders/{segment(job_id)}/cancel", _json(models.job))
+
+
+def batch_body(
+    template_id: str, rows: Sequence[Mapping[str, Any]], output: Mapping[str, Any] | None, callback_url: str | None,
+    partial: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """A batch request."""
+    options = given(output=output, callbackUrl=callback_url, partial=partial or None)
+    return {"templateId": template_id, "rows": [dict(row) for row in rows], **options}
 
 
 def create_batch(body: Mapping[str, Any], idempotency_key: str | None) -> Call[Batch]:
     """Create a batch; every repeat has the same key."""
-    return Call(
-        "POST", "/batches", lambda answer: models.batch(answer.json()), json=body, headers=_key(idempotency_key)
-    )
+    return Call("POST", "/batches", _json(models.batch), json=body, headers=_key(idempotency_key))
 
 
 def batch(batch_id: str, offset: int) -> Call[Batch]:
     """A batch with a page of its rows."""
-    params = {"limit": PAGE, "offset": offset}
-    return Call(
-        "GET", f"/batches/{segment(batch_id)}", lambda answer: models.batch(answer.json()), params=params,
-        attempts=ATTEMPTS_OF_WAITING,
-    )  # fmt: skip
+    path, params = f"/batches/{segment(batch_id)}", {"limit": PAGE, "offset": offset}
+    return Call("GET", path, _json(models.batch), params=params, attempts=ATTEMPTS_OF_WAITING)
 
 
 def cancel_batch(batch_id: str) -> Call[int]:
@@ -262,13 +263,13 @@ def presets(offset: int) -> Call[Page[Preset]]:
 
 def preset(preset_id: str) -> Call[Preset]:
     """Read a preset."""
-    return Call("GET", f"/animations/{segment(preset_id)}", lambda answer: models.preset(answer.json()))
+    return Call("GET", f"/animations/{segment(preset_id)}", _json(models.preset))
 
 
 def publish_preset(name: str, animation_data: Mapping[str, Any]) -> Call[Preset]:
     """Publish a preset. A repeat replaces it by equal data, under the next version."""
     body = {"name": name, "animationData": dict(animation_data)}
-    return Call("POST", "/animations", lambda answer: models.preset(answer.json()), json=body)
+    return Call("POST", "/animations", _json(models.preset), json=body)
 
 
 def delete_preset(preset_id: str) -> Call[None]:
@@ -290,6 +291,11 @@ def _page(path: str, offset: int, read: Callable[[models.Record], Answer], name:
         return Page([read(one) for one in body["items"]], body["total"], ids)
 
     return Call("GET", path, page, params={"limit": PAGE, "offset": offset})
+
+
+def _json(read: Callable[[models.Record], Answer]) -> Callable[[httpx.Response], Answer]:
+    """Return a function that reads an answer in JSON."""
+    return lambda answer: read(answer.json())
 
 
 def _key(idempotency_key: str | None) -> dict[str, str]:

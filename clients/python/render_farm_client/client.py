@@ -182,9 +182,7 @@ class FarmClient:
         callback_url: str | None = None, partial: bool = False, idempotency_key: str | None = None,
     ) -> Batch:  # fmt: skip
         """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
-        shared = {"output": output, "callbackUrl": callback_url, "partial": partial or None}
-        given = {name: value for name, value in shared.items() if value is not None}
-        body = {"templateId": template_id, "rows": [dict(row) for row in rows], **given}
+        body = calls.batch_body(template_id, rows, output, callback_url, partial)
         return self._send(calls.create_batch(body, idempotency_key))
 
     def batch(self, batch_id: str) -> Batch:

@@ -14,6 +14,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from render_farm_client.asynchronous import AsyncFarmClient
+from render_farm_client.calls import given
 from render_farm_client.errors import ApiError, NoAnswer
 from render_farm_client.models import Job, Template
 from render_farm_client.retrying import poll_pauses
@@ -108,9 +109,8 @@ class _Tools:
         self, template_id: TemplateId, inputs: Inputs, width: Pixels = None, height: Pixels = None, fps: Rate = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Start rendering an MP4. Answers the render's id at once; wait_for_render gives the link."""
-        output = {"width": width, "height": height, "fps": fps}
-        given = {name: value for name, value in output.items() if value is not None}
-        return _state(await self._farm.render(template_id, inputs, output=given or None))
+        output = given(width=width, height=height, fps=fps)
+        return _state(await self._farm.render(template_id, inputs, output=output or None))
 
     async def list_renders(self) -> dict[str, Any]:
         """List the newest renders with their ids, status, progress and links."""
