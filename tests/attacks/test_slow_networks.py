@@ -76,14 +76,19 @@ async def with_picture(under_test: FarmUnderTest) -> None:
         )  # fmt: skip
 
 
-async def renders_beside(under_test: FarmUnderTest, held: Tarpit) -> None:
-    """Let an account hold as many preparations as it can with media that never arrive, and another one render a job."""
+async def hold_preparations(under_test: FarmUnderTest, held: Tarpit) -> None:
+    """Let an account hold as many preparations as it can with media that never arrive."""
     await with_picture(under_test)
     for number in range(JOBS):
         source = f"{held.url}/{number}.png"
         await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
     async with asyncio.timeout(HANG_SECONDS):
         await held.reached.wait()
+
+
+async def renders_beside(under_test: FarmUnderTest, held: Tarpit) -> None:
+    """Let an account hold preparations, and another one render a job."""
+    await hold_preparations(under_test, held)
     honest = await under_test.ended(await under_test.create(seconds=1, account_id="acc_b"))
     assert honest.status == "completed"
     assert held.open == held.most == ACCOUNT_PREPARATIONS_MAX
@@ -119,12 +124,7 @@ async def test_not_more_media_come_slowly_at_once_than_the_limit_of_open_files_a
     monkeypatch.setattr(media_gate, "SLOW_SECONDS", 0.0)
 
     async with farm(database_url, tmp_path) as under_test, tarpit() as held:
-        await with_picture(under_test)
-        for number in range(JOBS):
-            source = f"{held.url}/{number}.png"
-            await under_test.create(seconds=1, template_id="tpl_picture", inputs={"logo": source})
-        async with asyncio.timeout(HANG_SECONDS):
-            await held.reached.wait()
+        await hold_preparations(under_test, held)
         honest = await under_test.create(seconds=1, account_id="acc_b")
         for _ in range(3):
             under_test.scheduler.claimer.ticked.clear()

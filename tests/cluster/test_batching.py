@@ -242,28 +242,37 @@ def job_of(ada: Someone, headline: str) -> str:
 LINES: Final = {"ada": 2, "bob": 3, "cem": 4}
 
 
+def render_count(ada: Someone) -> int:
+    """Return the number of her renders."""
+    return int(ada.get("/renders").json()["total"])
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Wait for something that another process does."""
+    deadline = time.monotonic() + HANG_SECONDS
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def batch_of_three(own_world: World, ada: Someone, tmp_path: Path) -> list[str]:
+    """Return the command that renders a row for each of `LINES`, into the folder `out`."""
+    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
+    rows = write_table(tmp_path, "headline\nada\nbob\ncem\n")
+    words = ("batch", text_template(ada), str(rows), "--out", f"{tmp_path}/out/{{headline}}.mp4")
+    return [sys.executable, "-m", "farm_core", *words, "--server", own_world.origin, "--key", key]
+
+
 @pytest.mark.service
 def test_a_killed_batch_awaits_what_the_farm_renders_already(own_world: World, tmp_path: Path) -> None:
-    ada = own_world.account()
-    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
-    rows, out = write_table(tmp_path, "headline\nada\nbob\ncem\n"), tmp_path / "out"
-    words = ("batch", text_template(ada), str(rows), "--out", f"{out}/{{headline}}.mp4")
-    command = [sys.executable, "-m", "farm_core", *words, "--server", own_world.origin, "--key", key]
+    ada, out = own_world.account(), tmp_path / "out"
+    command = batch_of_three(own_world, ada, tmp_path)
 
     def begun() -> subprocess.Popen[str]:
         return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
-    def until(reached: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + HANG_SECONDS
-        while not reached():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-    def renders() -> int:
-        return int(ada.get("/renders").json()["total"])
-
     killed = begun()
-    until(lambda: renders() == 3)
+    until(lambda: render_count(ada) == 3)
     end(own_world, ada, "ada", "completed")
     until((out / "ada.mp4").exists)
     killed.kill()
@@ -272,12 +281,12 @@ def test_a_killed_batch_awaits_what_the_farm_renders_already(own_world: World, t
     end(own_world, ada, "cem", "failed")
     second = begun()
     assert "line 4" in second.communicate(timeout=HANG_SECONDS)[1]
-    assert (second.returncode, renders(), (out / "bob.mp4").read_text()) == (1, 3, "bob")
+    assert (second.returncode, render_count(ada), (out / "bob.mp4").read_text()) == (1, 3, "bob")
     third = begun()
-    until(lambda: renders() == 4)
+    until(lambda: render_count(ada) == 4)
     end(own_world, ada, "cem", "completed")
     assert "2 of 3 videos are there already" in third.communicate(timeout=HANG_SECONDS)[1]
-    assert (third.returncode, renders(), (out / "cem.mp4").read_text()) == (0, 4, "cem")
+    assert (third.returncode, render_count(ada), (out / "cem.mp4").read_text()) == (0, 4, "cem")
 
 
 @pytest.mark.service
@@ -288,13 +297,10 @@ def test_a_batch_renders_its_rows_again_with_a_new_version_of_its_template(own_w
     words = ("batch", template, str(rows), "--out", f"{tmp_path}/out/{{headline}}.mp4", "--server", own_world.origin)
     for number in (1, 2):
         with subprocess.Popen([sys.executable, "-m", "farm_core", *words, "--key", key], cwd=ROOT) as batch:
-            deadline = time.monotonic() + HANG_SECONDS
-            while ada.get("/renders").json()["total"] < number and batch.poll() is None:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            until(lambda: render_count(ada) >= number or batch.poll() is not None)  # noqa: B023 - called in this turn
             if batch.poll() is None:
                 end(own_world, ada, "ada", "completed")
-        assert (batch.returncode, ada.get("/renders").json()["total"]) == (0, number)
+        assert (batch.returncode, render_count(ada)) == (0, number)
         fields = [field("headline", "text", "n1", "Text", "content")]
         body = template_body(document=document(layer("n1", "Other", "text"), fields=fields))
         body["inputs"] = body["inputs"][:1]
@@ -303,16 +309,10 @@ def test_a_batch_renders_its_rows_again_with_a_new_version_of_its_template(own_w
 
 @pytest.mark.service
 def test_a_row_says_what_its_video_leaves_out_and_a_lost_video_fails_no_other(own_world: World, tmp_path: Path) -> None:
-    ada = own_world.account()
-    key = ada.new_key().headers["Authorization"].removeprefix("Bearer ")
-    rows, out = write_table(tmp_path, "headline\nada\nbob\ncem\n"), tmp_path / "out"
-    words = ("batch", text_template(ada), str(rows), "--out", f"{out}/{{headline}}.mp4")
-    command = [sys.executable, "-m", "farm_core", *words, "--server", own_world.origin, "--key", key]
+    ada, out = own_world.account(), tmp_path / "out"
+    command = batch_of_three(own_world, ada, tmp_path)
     begun = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + HANG_SECONDS
-    while ada.get("/renders").json()["total"] < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: render_count(ada) == 3)
     own_world.database.execute("""UPDATE jobs SET warnings = '[{"code": "left_out", "message": "No logo."}]'""")
     own_world.move(job_of(ada, "ada"), "completed", video_key="results/not-there.mp4", progress=100)
     end(own_world, ada, "bob", "completed")
