@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema
 
 from api.documentation import Fault
-from api.renders.schemas import CALLBACK, INPUTS, METADATA, OUTPUT, JobWarning
+from api.renders.schemas import CALLBACK, INPUTS, METADATA, OUTPUT, PRIORITY, JobWarning
 from api.shapes import Asked, Body, Moment, Number, Shape
 from farm_core.jobs.status import JobStatus
 
@@ -43,6 +43,7 @@ class BatchRequest(Body):
     rows: list[BatchRow] = Field(min_length=1, max_length=ROWS_MAX)
     output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
+    priority: Annotated[Any, WithJsonSchema(PRIORITY)] = None
     partial: StrictBool = Field(False, description="Queue the rows without faults even if others have some.")
 
 

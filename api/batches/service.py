@@ -79,7 +79,7 @@ async def create(
         id=new_id("batch"), account_id=caller.account.id, template_id=template.id, idempotency_key=idempotency_key,
         request_hash=request_hash, row_count=len(wanted.rows), refused=refused, created_at=now,
     )  # fmt: skip
-    shared = renders.shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
+    shared = renders.shared_fields(state, caller, template, wanted, origin)
     jobs = await _jobs(state, template, requested, batch, shared)
     stored = await state.database.transaction(lambda session: _store(session, state, caller, batch, jobs))
     return await _record(state, stored, _FIRST_PAGE, origin)
@@ -123,6 +123,7 @@ async def _refusals(
         *malformed,
         *output_of(state, template, wanted.output)[1],
         *await rules.callback_faults(state, caller.account.id, wanted.callback_url),
+        *rules.priority_faults(wanted.priority, caller.account.job_priority),
     ]
     inputs = [row.inputs for row in wanted.rows]
     by_row = rules.input_faults(state, caller.account.id, template, inputs, requested.uploads)

@@ -14,6 +14,7 @@ from api.renders.media import Uploads
 from api.renders.output import output_of
 from api.renders.schemas import METADATA_BYTES_MAX, RenderRequest
 from api.shapes import Asked, Faults, field_hints, unknown_field
+from farm_core.accounts.models import PRIORITY_MAX, Account
 from farm_core.assets.kinds import NO_PICTURE, is_picture
 from farm_core.net.resolver import Resolver, url_fault
 from farm_core.strict_json import character_fault
@@ -36,17 +37,18 @@ NO_UPLOAD: Final = "must be an upload of this account that has not expired"
 
 
 async def faults_of(
-    state: AppState, account_id: str, template: Template | None, wanted: RenderRequest, uploads: Uploads
+    state: AppState, account: Account, template: Template | None, wanted: RenderRequest, uploads: Uploads
 ) -> Faults:
     """Return the faults of the account's request. Without a template, faults that depend on it are left out."""
     inputs, callback = await asyncio.gather(
-        faults_of_inputs(state, account_id, template, wanted.inputs, uploads),
-        callback_faults(state, account_id, wanted.callback_url),
+        faults_of_inputs(state, account.id, template, wanted.inputs, uploads),
+        callback_faults(state, account.id, wanted.callback_url),
     )
     named = [] if isinstance(wanted.template_id, str) else [("templateId", "is required, as a string")]
     _, output = output_of(state, template, wanted.output)
     hints = hints_of_fields(RenderRequest)
-    return [*named, *inputs, *output, *callback, *metadata_faults(wanted.metadata), *unknown_fields(wanted, hints)]
+    own = [*metadata_faults(wanted.metadata), *priority_faults(wanted.priority, account.job_priority)]
+    return [*named, *inputs, *output, *callback, *own, *unknown_fields(wanted, hints)]
 
 
 def key_faults(key: str | None) -> Faults:
@@ -76,6 +78,19 @@ def metadata_faults(value: Any) -> Faults:
     if size <= METADATA_BYTES_MAX:
         return []
     return [("metadata", f"has {size} bytes; at most {METADATA_BYTES_MAX} are allowed")]
+
+
+def priority_faults(value: Any, most: int) -> Faults:
+    """Return the faults of a priority. `most`: the account's own, which its operator has set."""
+    if value is None or (type(value) is int and -PRIORITY_MAX <= value <= most):
+        return []
+    allowed = f"must be an integer from {-PRIORITY_MAX} to {most}"
+    return [
+        (
+            "priority",
+            f"{allowed}. Whoever runs the farm can allow more with `./farm account set NAME --job-priority N`.",
+        )
+    ]
 
 
 async def faults_of_inputs(

@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema
 
 from api.documentation import Fault
 from api.shapes import Asked, Moment, Number, Shape
+from farm_core.accounts.models import PRIORITY_MAX
 from farm_core.jobs.status import JobStatus
 
 SIDE_MIN: Final = 64
@@ -45,6 +46,11 @@ METADATA: Final = {
     "anyOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}],
     "description": f"Extension: an object of the caller's own, at most {METADATA_BYTES_MAX} bytes of JSON; returned with the job.",
 }
+PRIORITY: Final = {
+    "anyOf": [{"type": "integer", "minimum": -PRIORITY_MAX, "maximum": PRIORITY_MAX}, {"type": "null"}],
+    "description": "Extension: renders of a higher priority come first among those of the account, a step for each day of "
+    "waiting. At most the account's own, which the operator sets and which is the default; 0 for new accounts.",
+}
 _TEMPLATE_ID: Final = {"type": "string", "description": "A template of the caller's account."}
 
 
@@ -74,6 +80,7 @@ class RenderRequest(Asked):
     output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
     metadata: Annotated[Any, WithJsonSchema(METADATA)] = None
+    priority: Annotated[Any, WithJsonSchema(PRIORITY)] = None
 
 
 class JobState(Shape):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 import orjson
 from sqlalchemy import Select, bindparam, select
@@ -53,6 +53,14 @@ _SHOWN: Final = select(*repository.SHOWN).where(
 _NEWEST: Final = (col(Job.created_at).desc(), col(Job.id).desc())
 
 
+class SharedRequest(Protocol):
+    """Fields of a request that all its renders have."""
+
+    output: Any
+    callback_url: Any
+    priority: Any
+
+
 async def create(
     state: AppState,
     caller: Caller,
@@ -76,7 +84,7 @@ async def create(
             return repeated
         template = await requested_template(reading, caller, wanted.template_id)
         uploads = await uploads_of(state, reading, caller.account.id, origin, [wanted.inputs])
-    faults = [*malformed, *await faults_of(state, caller.account.id, template, wanted, uploads)]
+    faults = [*malformed, *await faults_of(state, caller.account, template, wanted, uploads)]
     if faults:
         raise InvalidInputs(faults)
     template = found(template, "template")
@@ -186,23 +194,23 @@ def job_of(
     state: AppState, caller: Caller, template: Template, wanted: RenderRequest, inputs: dict[str, Any], origin: str
 ) -> Job:
     """Return a new job for a request without faults."""
-    shared = shared_fields(state, caller, template, wanted.output, wanted.callback_url, origin)
+    shared = shared_fields(state, caller, template, wanted, origin)
     return Job(**shared, id=new_id("job"), inputs=inputs, meta=wanted.metadata, created_at=state.clock.now())
 
 
 def shared_fields(
-    state: AppState, caller: Caller, template: Template, wanted_output: Any, callback_url: str | None, origin: str
+    state: AppState, caller: Caller, template: Template, wanted: SharedRequest, origin: str
 ) -> dict[str, Any]:
     """Return the fields in which all new jobs of a request without faults are equal."""
-    output, _ = output_of(state, template, wanted_output)
+    output, _ = output_of(state, template, wanted.output)
     trace = traces.current()
     return {
         "account_id": caller.account.id, "template_id": template.id, "template_version": template.version,
         "width": output.width, "height": output.height, "fps": output.fps, "format": output.format, "transparent": output.transparent,
         "has_sound": state.settings.render_audio and OUTPUT_FORMATS[output.format].has_sound,
         "frame_count": frame_count(template.duration_seconds, output.fps),
-        "reserved_ms": round(template.duration_seconds * 1000), "callback_url": callback_url, "origin": origin,
-        "request_hash": "", "priority": caller.account.job_priority, "request_id": trace.request_id,
+        "reserved_ms": round(template.duration_seconds * 1000), "callback_url": wanted.callback_url, "origin": origin,
+        "request_hash": "", "priority": caller.account.job_priority if wanted.priority is None else wanted.priority, "request_id": trace.request_id,
         "traceparent": trace.traceparent,
     }  # fmt: skip
 

@@ -51,7 +51,7 @@ async def validate(state: AppState, caller: Caller, wanted: RenderRequest, origi
         uploads = await uploads_of(state, reading, caller.account.id, origin, [wanted.inputs])
         minutes = await usage.minutes(reading, caller.account.id, now)
         seconds_per_pixel = await _seconds_per_pixel(reading, caller, template)
-    faults = await faults_of(state, caller.account.id, template, wanted, uploads)
+    faults = await faults_of(state, caller.account, template, wanted, uploads)
     if not faults:
         template = found(template, "template")
     refused, warnings = (None, []) if template is None else await _examined(state, template, wanted)

@@ -157,7 +157,7 @@ async def _faults_and_uploads(
     wanted = RenderRequest.model_validate({"templateId": template.id, "inputs": dict(values)})
     async with state.database.reading() as session:
         uploads = await uploads_of(state, session, viewer.account.id, origin, [wanted.inputs])
-    faults = await faults_of(state, viewer.account.id, template, wanted, uploads)
+    faults = await faults_of(state, viewer.account, template, wanted, uploads)
     return explained(template, [(field.removeprefix("inputs."), message) for field, message in faults]), uploads
 
 

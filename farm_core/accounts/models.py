@@ -11,6 +11,8 @@ from sqlmodel import Field, SQLModel
 from farm_core.db.columns import moment
 
 NAME_LENGTH_MAX: Final = 120
+PRIORITY_MAX: Final = 10
+"""Limit of the priorities of accounts and jobs: whole numbers from -PRIORITY_MAX to PRIORITY_MAX."""
 
 
 def is_account_name(name: str) -> bool:
@@ -42,7 +44,7 @@ class Account(SQLModel, table=True):
     priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
     """Priority of the account. Each step doubles its share of the farm."""
     job_priority: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
-    """Priority of the account's new jobs among its own jobs, set by an operator."""
+    """Priority of the account's new jobs among its own jobs, set by an operator. A request can give a lower one."""
     paused_at: datetime | None = moment(nullable=True)
     """Set while no work of the account is started."""
     suspended_at: datetime | None = moment(nullable=True)

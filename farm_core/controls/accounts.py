@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.accounts.models import Account
+from farm_core.accounts.models import PRIORITY_MAX, Account
 from farm_core.audit.log import Actor, record
 from farm_core.controls.errors import NoSuchTarget, NotAllowed
 from farm_core.jobs.repository import wake_schedulers
-
-PRIORITY_MAX: Final = 10
-"""Limit of the priorities of accounts and jobs: whole numbers from -PRIORITY_MAX to PRIORITY_MAX."""
 
 
 async def locked(session: AsyncSession, account_id: str) -> Account:

@@ -44,6 +44,33 @@ def test_renders_begin_with_the_priority_that_an_operator_gave_the_account(world
     assert found == [(3,), (3,)]
 
 
+def test_a_request_gives_a_priority_up_to_what_the_operator_allows(world: World) -> None:
+    ada = world.account()
+    template, rows = ada.template(), [{"inputs": PHOTO}]
+    low = ada.render(template, priority=-10)
+    assert low.status_code == 201, low.text
+    for path in ("/renders", "/renders/validate"):
+        body = {"templateId": template, "inputs": PHOTO, "priority": 1}
+        (fault,) = ada.post(path, json=body).json()["errors"]
+        assert (
+            fault["field"] == "priority"
+            and "from -10 to 0" in fault["message"]
+            and "--job-priority" in fault["message"]
+        )
+    assert set(errors(ada.post("/batches", json={"templateId": template, "rows": rows, "priority": 1}))) == {"priority"}
+    for wrong in (-11, "0", True, 0.5, [0]):
+        assert set(errors(ada.render(template, priority=wrong))) == {"priority"}
+
+    world.database.execute("UPDATE accounts SET job_priority = 3 WHERE id = %s", (ada.account_id,))
+    assert ada.post("/batches", json={"templateId": template, "rows": rows, "priority": 3}).status_code == 201
+    assert ada.render(template, priority=None).status_code == 201
+    assert set(errors(ada.render(template, priority=4))) == {"priority"}
+    found = world.database.execute(
+        "SELECT priority FROM jobs WHERE account_id = %s ORDER BY created_at", (ada.account_id,)
+    ).fetchall()
+    assert found == [(-10,), (3,), (3,)]
+
+
 def test_every_fault_is_named_at_once_and_nothing_is_queued(world: World) -> None:
     ada = world.account()
     answer = ada.render(

@@ -56,6 +56,11 @@ export interface BatchRequest {
   output?: RenderOutput | null;
   /** Public http(s) URL that gets one webhook when the render ends. */
   callbackUrl?: string | null;
+  /**
+   * Extension: renders of a higher priority come first among those of the account, a step for each day of waiting.
+   * At most the account's own, which the operator sets and which is the default; 0 for new accounts.
+   */
+  priority?: number | null;
   /** Queue the rows without faults even if others have some. */
   partial?: boolean;
 }
@@ -295,6 +300,11 @@ export interface RenderRequest {
   callbackUrl?: string | null;
   /** Extension: an object of the caller's own, at most 4096 bytes of JSON; returned with the job. */
   metadata?: Record<string, unknown> | null;
+  /**
+   * Extension: renders of a higher priority come first among those of the account, a step for each day of waiting.
+   * At most the account's own, which the operator sets and which is the default; 0 for new accounts.
+   */
+  priority?: number | null;
 }
 
 /** A new version of a template. */
