@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from motion.model.layer import Layer
+from motion.snapshot import STYLE_PREFIX, EffectSnapshot
 
 CANVAS_EFFECTS: Final = frozenset(
     [
@@ -30,7 +31,7 @@ CANVAS_EFFECTS: Final = frozenset(
         "venetian-blinds", "warp", "wave-warp", "write-on",
     ]
 )  # fmt: skip
-"""Effects that run on a layer's own canvas. An adjustment layer has none, so they do nothing there (compositing.md 2.8)."""
+"""Effects that run on a layer's own canvas. Some layers have none (effects.md 5)."""
 
 EFFECTS: Final = CANVAS_EFFECTS | frozenset(
     [
@@ -66,10 +67,26 @@ def unknown_to(layer: Layer) -> Iterator[str]:
     """Yield a warning for each effect and blend mode of a layer that is drawn in another way or not at all."""
     if layer.kind in _WITHOUT_PICTURE or (layer.kind == "group" and not layer.is_time_unit):
         return  # nothing of it is composited
-    for name in dict.fromkeys(effect.static.type for effect in layer.effects):
+    without_canvas = _without_canvas(layer)
+    for shown, name in dict.fromkeys((_shown(effect.static), effect.static.type) for effect in layer.effects):
         if name not in EFFECTS:
-            yield f"The effect {name!r} is unknown and not drawn."
-        elif layer.is_adjustment and name in CANVAS_EFFECTS:
-            yield f"The effect {name!r} has no effect on an adjustment layer."
+            yield f"The {shown} is unknown and not drawn."
+        elif without_canvas and name in CANVAS_EFFECTS:
+            yield f"The {shown} has no effect on {without_canvas}."
     if not layer.is_adjustment and layer.blend not in BLEND_MODES:
         yield f"The blend mode {layer.blend!r} is unknown; normal stands in for it."
+
+
+def _shown(effect: EffectSnapshot) -> str:
+    """Return the name of an effect as its author knows it: that of the layer style that it stands for, if there is one."""
+    style = effect.id.removeprefix(STYLE_PREFIX)
+    return f"effect {effect.type!r}" if style == effect.id else f"layer style {style!r}"
+
+
+def _without_canvas(layer: Layer) -> str | None:
+    """Return what a layer without a canvas of its own is, or None for a layer with one (effects.md 5)."""
+    if layer.is_adjustment:
+        return "an adjustment layer"
+    if layer.is_time_unit:
+        return "a group or a placed composition"
+    return "a particle layer" if layer.kind == "particle" else None

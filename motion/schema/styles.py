@@ -8,7 +8,7 @@ from motion.model.layer import Effect
 from motion.model.settings import CompositionSettings
 from motion.schema.nodes import Node
 from motion.schema.parameters import percent, tracks_of
-from motion.snapshot import EffectSnapshot, Glass, ParameterValue
+from motion.snapshot import STYLE_PREFIX, EffectSnapshot, Glass, ParameterValue
 from motion.stored import Record, flag, number, record, text
 
 Parameters = tuple[tuple[str, ParameterValue], ...]
@@ -22,7 +22,7 @@ def style_effects(node: Node, paths: tuple[str, ...], settings: CompositionSetti
         stored = record(record(node.fx, "layerStyles"), name)
         if stored.get("enabled") is not True:
             continue
-        effect_id = f"layerstyle:{name}"
+        effect_id = f"{STYLE_PREFIX}{name}"
         tracks = tracks_of(effect_id, paths)
         if tracks or draws(stored):
             found.append(Effect(EffectSnapshot(effect_id, effect_type, compiled(stored, settings)), tracks))

@@ -12,6 +12,7 @@ from motion.snapshot.frame import (
     Light,
 )
 from motion.snapshot.layers import (
+    STYLE_PREFIX,
     CompositionSource,
     EffectSnapshot,
     Ghost,
@@ -66,6 +67,7 @@ from motion.snapshot.sources import (
 )
 
 __all__ = [
+    "STYLE_PREFIX",
     "AdjustmentSource", "BrushStroke", "Camera", "ColorManagement", "CompositionSource", "EffectSnapshot",
     "Extrusion", "Ghost", "Glass", "GlyphPose", "GradientStop", "ImageSource", "LayerSnapshot", "Light",
     "LightWash", "LinearGradient", "MaskPath", "MaskPoint", "Material", "Matrix4", "Matte", "Mesh", "MissingSource",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from motion.records import record
 from motion.snapshot.frame import STANDARD_COLOR, Camera, ColorManagement, Light
@@ -62,6 +62,9 @@ class Matte:
 
 
 ParameterValue = float | bool | str | tuple["ParameterValue", ...] | None
+
+STYLE_PREFIX: Final = "layerstyle:"
+"""Begins the ids of effects that layer styles are compiled to (effects.md 1.5)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,3 +39,14 @@ def test_layers_that_nothing_is_composited_of_are_not_named(kind: str) -> None:
 def test_a_group_that_is_composited_as_one_is_named() -> None:
     group = node("g", "group", children=["a"], fx={"precomp": True, "effects": [SPARKLE]})
     assert built(document(group, node("a", parent="g"))).warnings == (UNKNOWN,)
+
+
+def test_effects_on_the_canvas_of_a_layer_are_named_where_there_is_none() -> None:
+    glow = {"innerGlow": {"enabled": True, "size": 4}}
+    group = node("g", "group", children=["a"], fx={"precomp": True, "effects": [MEDIAN], "layerStyles": glow})
+    found = built(document(group, node("a", parent="g"), node("p", "particle", fx={"effects": [MEDIAN]}))).warnings
+    assert found == (
+        "The effect 'median' has no effect on a group or a placed composition.",
+        "The layer style 'innerGlow' has no effect on a group or a placed composition.",
+        "The effect 'median' has no effect on a particle layer.",
+    )

@@ -13,6 +13,7 @@ from gpu_renderer.geometry import color
 from gpu_renderer.geometry.matrix import Point
 from motion.formulas.matrix4 import product, translation, turned
 from motion.snapshot import (
+    STYLE_PREFIX,
     EffectSnapshot,
     Extrusion,
     ImageSource,
@@ -36,9 +37,9 @@ ARC_CHORDS, ELLIPSE_CHORDS, GRADIENT_STRIPS = 6, 20, 20
 STRIP_OVERLAP = 1.25
 SPATIAL_FACES_MAX = 16
 _NEVER_ON_FACES = ("drop-shadow", "radial-shadow", "glow")
-_INTERIOR = tuple(f"layerstyle:{style}" for style in ("innerShadow", "innerGlow", "satin", "bevel", "stroke"))
+_INTERIOR = tuple(f"{STYLE_PREFIX}{style}" for style in ("innerShadow", "innerGlow", "satin", "bevel", "stroke"))
 """Layer styles that apply to undivided walls and the back only."""
-_OVERLAYS = ("layerstyle:colorOverlay", "layerstyle:gradientOverlay")
+_OVERLAYS = (f"{STYLE_PREFIX}colorOverlay", f"{STYLE_PREFIX}gradientOverlay")
 """Layer styles that change the colour of a face."""
 
 CENTRE: Point = (0.0, 0.0)
