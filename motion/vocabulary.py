@@ -67,12 +67,12 @@ def unknown_to(layer: Layer) -> Iterator[str]:
     """Yield a warning for each effect and blend mode of a layer that is drawn in another way or not at all."""
     if layer.kind in _WITHOUT_PICTURE or (layer.kind == "group" and not layer.is_time_unit):
         return  # nothing of it is composited
-    without_canvas = _without_canvas(layer)
+    place, undrawn = _undrawn(layer)
     for shown, name in dict.fromkeys((_shown(effect.static), effect.static.type) for effect in layer.effects):
         if name not in EFFECTS:
             yield f"The {shown} is unknown and not drawn."
-        elif without_canvas and name in CANVAS_EFFECTS:
-            yield f"The {shown} has no effect on {without_canvas}."
+        elif name in undrawn:
+            yield f"The {shown} has no effect on {place}."
     if not layer.is_adjustment and layer.blend not in BLEND_MODES:
         yield f"The blend mode {layer.blend!r} is unknown; normal stands in for it."
 
@@ -83,10 +83,12 @@ def _shown(effect: EffectSnapshot) -> str:
     return f"effect {effect.type!r}" if style == effect.id else f"layer style {style!r}"
 
 
-def _without_canvas(layer: Layer) -> str | None:
-    """Return what a layer without a canvas of its own is, or None for a layer with one (effects.md 5)."""
+def _undrawn(layer: Layer) -> tuple[str, frozenset[str]]:
+    """Return what a layer is, and the effects that do nothing on such layers (effects.md 5, layers.md 12.2)."""
+    if layer.kind == "particle":
+        return "a particle layer", EFFECTS
     if layer.is_adjustment:
-        return "an adjustment layer"
+        return "an adjustment layer", CANVAS_EFFECTS
     if layer.is_time_unit:
-        return "a group or a placed composition"
-    return "a particle layer" if layer.kind == "particle" else None
+        return "a group or a placed composition", CANVAS_EFFECTS
+    return "a layer", frozenset()

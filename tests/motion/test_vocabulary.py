@@ -41,12 +41,18 @@ def test_a_group_that_is_composited_as_one_is_named() -> None:
     assert built(document(group, node("a", parent="g"))).warnings == (UNKNOWN,)
 
 
-def test_effects_on_the_canvas_of_a_layer_are_named_where_there_is_none() -> None:
+def test_effects_are_named_on_layers_that_do_not_have_them() -> None:
     glow = {"innerGlow": {"enabled": True, "size": 4}}
-    group = node("g", "group", children=["a"], fx={"precomp": True, "effects": [MEDIAN], "layerStyles": glow})
-    found = built(document(group, node("a", parent="g"), node("p", "particle", fx={"effects": [MEDIAN]}))).warnings
+    group = node(
+        "g",
+        "group",
+        children=["a"],
+        fx={"precomp": True, "effects": [MEDIAN, {"id": "b", "type": "blur"}], "layerStyles": glow},
+    )
+    particles = node("p", "particle", fx={"effects": [{"id": "b", "type": "blur"}]})
+    found = built(document(group, node("a", parent="g"), particles)).warnings
     assert found == (
         "The effect 'median' has no effect on a group or a placed composition.",
         "The layer style 'innerGlow' has no effect on a group or a placed composition.",
-        "The effect 'median' has no effect on a particle layer.",
+        "The effect 'blur' has no effect on a particle layer.",
     )
