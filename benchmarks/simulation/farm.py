@@ -179,7 +179,9 @@ class SimulatedFarm:
         for _ in range(ORPHAN_TRIES):
             with self._connection() as connection:
                 self._create(connection, ORPHANS, now)
-            if await dying.dependencies.database.single(lambda one: claims.claim_jobs(one, moment, ORPHANS)):
+            claimed = await dying.dependencies.database.single(lambda one: claims.claim_jobs(one, moment, ORPHANS))
+            if claimed:
+                self.outcome.orphans += len(claimed)
                 break
         await schedulers.stop(dying)
         self._schedulers.append(self._scheduler())

@@ -69,6 +69,8 @@ class Outcome:
     """Jobs whose callers were told that they are cancelled."""
     poisoned: Set[str] = frozenset()
     """Jobs that crash every worker."""
+    orphans: int = 0
+    """Number of jobs whose scheduler died before it planned them."""
     seconds: float = 0.0
     statements: int = 0
     scheduler_seconds: float = 0.0
