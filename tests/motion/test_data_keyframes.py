@@ -214,3 +214,17 @@ def test_feathers_of_vertices_move_between_keys_that_both_have_one() -> None:
     track = mask_track([{"t": 0, "mask": near}, {"t": 1, "mask": far}])
     assert track is not None
     assert sample_mask(track, 0.25)[0].points[0].feather == 5
+
+
+def test_a_value_between_keys_is_mixed_with_the_next_one_of_many() -> None:
+    values: list[tuple[float, float]] = [(0, 0), (1, 10), (2, 30), (3, 50)]
+    track = data_track({"kind": "number", "keyframes": [{"t": t, "value": value} for t, value in values]})
+    assert track is not None
+    assert [sample_data(track, time) for time in (0.5, 1.5, 2.5)] == [5, 20, 40]
+
+
+def test_a_point_that_only_arrives_on_a_curve_leaves_straight() -> None:
+    keys = [{"t": 0, "value": points((0, 0))}, {"t": 1, "value": points((8, 0)), "si": [{"x": 0, "y": 8}]}]
+    track = data_track({"kind": "points", "keyframes": keys})
+    assert track is not None
+    assert sample_data(track, 0.5) == (DataPoint(4, 3),)
