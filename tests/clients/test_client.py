@@ -166,18 +166,21 @@ def test_a_creation_is_repeated_with_the_same_key() -> None:
     assert len(set(transport.keys)) == 1 and transport.keys[0]
 
 
-@pytest.mark.parametrize(("status", "asked", "paused"), [(503, 3, 3), (503, 3600, 30), (429, 3600, 3600)])
+@pytest.mark.parametrize(
+    ("status", "asked", "paused"),
+    [(503, "3", 3), (503, "3600", 30), (429, "3600", 3600), (429, "inf", 1), (429, "9" * 400, 1)],
+)
 def test_a_farm_that_asks_for_a_pause_gets_it(
-    monkeypatch: pytest.MonkeyPatch, status: int, asked: int, paused: int
+    monkeypatch: pytest.MonkeyPatch, status: int, asked: str, paused: int
 ) -> None:
     """A farm whose database is too slow asks for 30 s. A 429 says exactly when the limit ends."""
     pauses: list[float] = []
     monkeypatch.setattr("render_farm_client.client.time_of.sleep", pauses.append)
-    answers = [httpx.Response(status, json={}, headers={"Retry-After": str(asked)}), httpx.Response(200, json={})]
+    answers = [httpx.Response(status, json={}, headers={"Retry-After": asked}), httpx.Response(200, json={})]
     transport = httpx.MockTransport(lambda _request: answers.pop(0))
     with FarmClient("http://farm.example", "key", transport=transport) as farm:
         farm.usage()
-    assert pauses == [paused]
+    assert [max(1, pause) for pause in pauses] == [paused]
 
 
 def test_what_is_wrong_with_the_server_or_the_key_is_said_at_once() -> None:

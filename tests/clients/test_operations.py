@@ -128,6 +128,6 @@ def test_a_template_keeps_the_description_of_its_import(own_world: World, tmp_pa
         changed = farm.replace_template_by_import(made.id, project, description="For the window")
         assert (changed.name, farm.template(made.id).raw["description"]) == ("Card", "For the window")
         inputs = {"photo": farm.upload(photo).url}
-        checked = farm.validate(made.id, inputs, callback_url="http://localhost/", metadata={"order": 1})
-        assert [fault["field"] for fault in checked.errors] == ["callbackUrl"]
+        checked = farm.validate(made.id, inputs, callback_url="http://localhost/", metadata={"order": 1}, priority=11)
+        assert [fault["field"] for fault in checked.errors] == ["callbackUrl", "priority"]
         assert checked.remaining_minutes == 60

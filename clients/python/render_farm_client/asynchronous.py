@@ -131,18 +131,21 @@ class AsyncFarmClient:
 
     async def render(
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
-        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, idempotency_key: str | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, priority: int | None = None,
+        idempotency_key: str | None = None,
     ) -> Job:  # fmt: skip
         """Queue a render. Repeats of the request carry the same key, so it is rendered once."""
-        body = calls.render_body(template_id, inputs, output, callback_url, metadata)
+        body = calls.render_body(template_id, inputs, output, callback_url, metadata, priority)
         return await self._send(calls.render(body, idempotency_key))
 
     async def validate(
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
-        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, priority: int | None = None,
     ) -> Validation:  # fmt: skip
         """Faults, minutes, expected time and warnings of a render; nothing is queued."""
-        return await self._send(calls.validate(calls.render_body(template_id, inputs, output, callback_url, metadata)))
+        return await self._send(
+            calls.validate(calls.render_body(template_id, inputs, output, callback_url, metadata, priority))
+        )
 
     async def job(self, job_id: str) -> Job:
         """One render."""
@@ -182,10 +185,11 @@ class AsyncFarmClient:
 
     async def create_batch(
         self, template_id: str, rows: Sequence[Mapping[str, Any]], *, output: Mapping[str, Any] | None = None,
-        callback_url: str | None = None, partial: bool = False, idempotency_key: str | None = None,
+        callback_url: str | None = None, priority: int | None = None, partial: bool = False,
+        idempotency_key: str | None = None,
     ) -> Batch:  # fmt: skip
         """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
-        body = calls.batch_body(template_id, rows, output, callback_url, partial)
+        body = calls.batch_body(template_id, rows, output, callback_url, priority, partial)
         return await self._send(calls.create_batch(body, idempotency_key))
 
     async def batch(self, batch_id: str) -> Batch:

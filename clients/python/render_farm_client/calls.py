@@ -198,10 +198,10 @@ def thumbnail(job_id: str, time: float | None, width: int | None, sprite: bool, 
 
 def render_body(
     template_id: str, inputs: Mapping[str, Any], output: Mapping[str, Any] | None, callback_url: str | None,
-    metadata: Mapping[str, Any] | None,
+    metadata: Mapping[str, Any] | None, priority: int | None,
 ) -> dict[str, Any]:  # fmt: skip
     """A render request."""
-    options = given(output=output, callbackUrl=callback_url, metadata=metadata)
+    options = given(output=output, callbackUrl=callback_url, metadata=metadata, priority=priority)
     return {"templateId": template_id, "inputs": dict(inputs), **options}
 
 
@@ -233,10 +233,10 @@ def cancel(job_id: str) -> Call[Job]:
 
 def batch_body(
     template_id: str, rows: Sequence[Mapping[str, Any]], output: Mapping[str, Any] | None, callback_url: str | None,
-    partial: bool,
+    priority: int | None, partial: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """A batch request."""
-    options = given(output=output, callbackUrl=callback_url, partial=partial or None)
+    options = given(output=output, callbackUrl=callback_url, priority=priority, partial=partial or None)
     return {"templateId": template_id, "rows": [dict(row) for row in rows], **options}
 
 

@@ -130,18 +130,21 @@ class FarmClient:
 
     def render(
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
-        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, idempotency_key: str | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, priority: int | None = None,
+        idempotency_key: str | None = None,
     ) -> Job:  # fmt: skip
         """Queue a render. Repeats of the request carry the same key, so it is rendered once."""
-        body = calls.render_body(template_id, inputs, output, callback_url, metadata)
+        body = calls.render_body(template_id, inputs, output, callback_url, metadata, priority)
         return self._send(calls.render(body, idempotency_key))
 
     def validate(
         self, template_id: str, inputs: Mapping[str, Any], *, output: Mapping[str, Any] | None = None,
-        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None,
+        callback_url: str | None = None, metadata: Mapping[str, Any] | None = None, priority: int | None = None,
     ) -> Validation:  # fmt: skip
         """Faults, minutes, expected time and warnings of a render; nothing is queued."""
-        return self._send(calls.validate(calls.render_body(template_id, inputs, output, callback_url, metadata)))
+        return self._send(
+            calls.validate(calls.render_body(template_id, inputs, output, callback_url, metadata, priority))
+        )
 
     def job(self, job_id: str) -> Job:
         """One render."""
@@ -179,10 +182,11 @@ class FarmClient:
 
     def create_batch(
         self, template_id: str, rows: Sequence[Mapping[str, Any]], *, output: Mapping[str, Any] | None = None,
-        callback_url: str | None = None, partial: bool = False, idempotency_key: str | None = None,
+        callback_url: str | None = None, priority: int | None = None, partial: bool = False,
+        idempotency_key: str | None = None,
     ) -> Batch:  # fmt: skip
         """Queue a render for each row: {"inputs": ..., "metadata": ...}."""
-        body = calls.batch_body(template_id, rows, output, callback_url, partial)
+        body = calls.batch_body(template_id, rows, output, callback_url, priority, partial)
         return self._send(calls.create_batch(body, idempotency_key))
 
     def batch(self, batch_id: str) -> Batch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,11 +81,9 @@ def headers(key: str | None, token: str | None) -> dict[str, str]:
 
 
 def _asked_pause(answer: httpx.Response) -> float:
-    """Return the seconds of the header Retry-After, 0 for a date, which proxies can send."""
-    try:
-        return float(answer.headers.get("Retry-After", 0))
-    except ValueError:
-        return 0.0
+    """Return the seconds of the header Retry-After, 0 for a date, which proxies can send, and for no number."""
+    asked = answer.headers.get("Retry-After", "")
+    return float(asked) if re.fullmatch(r"[0-9]{1,9}", asked) else 0.0
 
 
 def _pause(attempt: int) -> float:

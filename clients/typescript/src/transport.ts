@@ -100,7 +100,8 @@ export class Transport {
         const error = new ApiError(response.status, await readFailure(response));
         const isLimited = response.status === 429; // nothing was done
         if (attempt >= attempts || !(isLimited || (response.status >= 500 && mayRepeat(call)))) throw error;
-        const asked = 1000 * Number(response.headers.get("Retry-After")) || 0; // NaN: a proxy's date
+        const header = response.headers.get("Retry-After") ?? "";
+        const asked = /^\d{1,9}$/.test(header) ? 1000 * Number(header) : 0; // proxies can send a date
         pause = Math.max(pause, isLimited ? asked : Math.min(asked, ASKED_MAX_MS));
       } catch (error) {
         if (error instanceof ApiError) throw error;
