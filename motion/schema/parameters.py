@@ -32,24 +32,19 @@ def parameters(stored: Record) -> tuple[tuple[str, ParameterValue], ...]:
 
 
 def effects(node: Node, paths: tuple[str, ...]) -> tuple[Effect, ...]:
-    """Return the enabled effects that touch pixels, in order; none where the layer's switch is off.
-
-    `paths`: the properties of the layer that are animated.
-    """
-    if node.fx.get("fxEnabled") is False:
-        return ()
+    """Return the enabled effects that touch pixels, in order. `paths`: the properties of the layer that are animated."""
     return tuple(_effect(stored, paths) for stored in enabled_effects(node) if text(stored, "type") not in TIME_EFFECTS)
 
 
 def enabled_effects(node: Node) -> list[Record]:
-    """Return the stored effects that are not switched off one by one."""
+    """Return the stored effects that are not switched off, each by itself or all by the layer's switch."""
+    if node.fx.get("fxEnabled") is False:
+        return []
     return [stored for stored in records(node.fx, "effects") if stored.get("enabled") is not False]
 
 
 def time_effect(node: Node, effect_type: str) -> Record | None:
-    """Return the first enabled effect of a time-effect type, or None if there is none or the layer's effects are off."""
-    if node.fx.get("fxEnabled") is False:
-        return None
+    """Return the first enabled effect of a time-effect type, or None if there is none."""
     return next((stored for stored in enabled_effects(node) if stored.get("type") == effect_type), None)
 
 

@@ -22,6 +22,7 @@ from tests.documents import document, node, root
 from tests.motion.frames import layer
 
 HERO = "https://example.com/hero.png"
+MAPPED = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}
 
 
 def field(kind: Any, **changes: Any) -> InputField:
@@ -270,7 +271,7 @@ def test_the_sources_of_a_render_are_known_in_advance() -> None:
 
 
 @pytest.mark.parametrize("looker", [
-    {"effects": [{"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}]},
+    {"effects": [MAPPED]},
     {"matte": {"mode": "luma", "inverted": False, "sourceId": "h"}},
 ])  # fmt: skip
 def test_a_hidden_picture_that_another_layer_looks_at_is_fetched_and_can_be_replaced(looker: dict[str, Any]) -> None:
@@ -279,6 +280,14 @@ def test_a_hidden_picture_that_another_layer_looks_at_is_fetched_and_can_be_repl
     doc = document(group, hidden, node("a", fx=looker))
     assert set(media_sources(doc)) == {HERO}
     assert [entry.id for entry in discover(doc).fields] == ["map"]
+
+
+@pytest.mark.parametrize("switch", [{"fxEnabled": False}, {"effects": [{**MAPPED, "enabled": False}]}])
+def test_a_hidden_picture_that_only_switched_off_effects_look_at_is_not_fetched(switch: dict[str, Any]) -> None:
+    group = node("g", "group", children=["h"])
+    hidden = node("h", "image", parent="g", src=HERO, visible=False)
+    assert set(media_sources(document(group, hidden, node("a", fx={"effects": [MAPPED]})))) == {HERO}
+    assert set(media_sources(document(group, hidden, node("a", fx={"effects": [MAPPED], **switch})))) == set()
 
 
 @pytest.mark.parametrize(
@@ -311,10 +320,9 @@ def test_a_hidden_picture_in_another_list_is_no_neighbour() -> None:
 
 
 def test_a_hidden_picture_that_a_hidden_matte_looks_at_is_fetched() -> None:
-    effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}
     doc = document(
         node("g", "group", children=["m", "h"]),
-        node("m", parent="g", fx={"effects": [effect]}, visible=False),
+        node("m", parent="g", fx={"effects": [MAPPED]}, visible=False),
         node("h", "image", parent="g", src=HERO, visible=False),
         node("a", fx={"matte": {"mode": "luma", "inverted": False, "sourceId": "m"}}),
     )
@@ -324,8 +332,7 @@ def test_a_hidden_picture_that_a_hidden_matte_looks_at_is_fetched() -> None:
 
 
 def test_a_hidden_picture_with_a_bar_of_its_own_is_never_looked_at() -> None:
-    effect = {"id": "d", "type": "displacement-map", "params": {"mapLayerId": "h"}}
-    doc = document(node("h", "image", src=HERO, visible=False), node("a", fx={"effects": [effect]}))
+    doc = document(node("h", "image", src=HERO, visible=False), node("a", fx={"effects": [MAPPED]}))
     assert set(media_sources(doc)) == set()
 
 
