@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from farm_core.assets.inspection import kind_at
-from farm_core.assets.kinds import ENDINGS, NO_PICTURE, is_picture
+from farm_core.assets.kinds import ENDINGS, input_fault
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.sandbox import Exhausted, Refused
 from farm_core.storage.links import PATH_PREFIX
@@ -106,9 +106,7 @@ async def ingest(
     shown = {field.id: field.shown_name for field in fields}
     purposes = {source: shown[name] for name, source in given.items()}
     of_inputs = await _fetch_all(dependencies, job, purposes, budget)
-    _check_pictures(
-        {shown[field.id]: of_inputs[given[field.id]].key for field in fields if _is_given_image(job, field)}
-    )
+    _check_kinds(job, {field: of_inputs[given[field.id]].key for field in fields if field.id in given})
     named = {name: f"/files/{of_inputs[source].key}" for name, source in given.items()}
     try:
         document = await freezer.freeze(job, fields, {**values, **named})
@@ -134,20 +132,19 @@ def _values_of(job: ClaimedJob, fields: Sequence[InputField]) -> dict[str, str |
     return values
 
 
-def _is_given_image(job: ClaimedJob, field: InputField) -> bool:
-    return field.kind == "image" and job.inputs.get(field.id) is not None
-
-
 def _layer(name: str) -> str:
     """Return how messages name a layer."""
     return f"layer “{name[:LABEL_SHOWN_MAX]}”" if name.strip() else "a layer without a name"
 
 
-def _check_pictures(keys: Mapping[str, str]) -> None:
-    """Raise IngestFailed if an image input has a video or sound. `keys` maps names of inputs to stored media."""
-    for name, key in keys.items():
-        if not is_picture(key):
-            raise IngestFailed(f"The media of {name} cannot be used: it {NO_PICTURE}.")
+def _check_kinds(job: ClaimedJob, keys: Mapping[InputField, str]) -> None:
+    """Raise IngestFailed if the caller gave an input media of a type that it does not take. `keys`: storage keys of the media.
+
+    Defaults are the template's own media, which can be of any type.
+    """
+    for field, key in keys.items():
+        if job.inputs.get(field.id) is not None and (fault := input_fault(field.kind, key)):
+            raise IngestFailed(f"The media of {field.shown_name} cannot be used: it {fault}.")
 
 
 def _check_room(job: ClaimedJob) -> None:

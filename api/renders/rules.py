@@ -15,7 +15,7 @@ from api.renders.output import output_of
 from api.renders.schemas import METADATA_BYTES_MAX, RenderRequest
 from api.shapes import Asked, Faults, field_hints, unknown_field
 from farm_core.accounts.models import PRIORITY_MAX, Account
-from farm_core.assets.kinds import NO_PICTURE, is_picture
+from farm_core.assets.kinds import input_fault
 from farm_core.net.resolver import Resolver, url_fault
 from farm_core.strict_json import character_fault
 from farm_core.templates.manifest import fields_of
@@ -146,8 +146,8 @@ def _row_faults(
     given = {name: value for name, value in values.items() if value is not None}
     faults = [(fault.field, fault.message) for fault in validate(fields, given, reasons.get, hints)]
     found = [(field, NO_URL_BUT_A_NAME if message == NO_URL else message) for field, message in faults]
-    urls = {field.id: url for field in fields if field.kind == "image" and isinstance(url := given.get(field.id), str)}
-    found += [(name, NO_PICTURE) for name, url in urls.items() if (key := uploads.get(url)) and not is_picture(key)]
+    keys = {field: uploads.get(str(given.get(field.id))) for field in fields if field.kind in MEDIA_KINDS}
+    found += [(field.id, fault) for field, key in keys.items() if key and (fault := input_fault(field.kind, key))]
     named = {field for field, _ in found}
     return found + [one for one in unfit if one[0] not in named]
 

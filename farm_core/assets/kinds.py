@@ -25,7 +25,8 @@ SHOWN: Final = (*PICTURES, *VIDEOS)
 _NAMES: Final = dict(
     zip(ENDINGS, ("PNG", "JPEG", "WebP", "GIF", "SVG", "MP4", "WebM", "QuickTime", "MP3", "WAV", "M4A"), strict=True)
 )
-NO_PICTURE: Final = "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG"
+_NO_PICTURE: Final = "is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG"
+_SOUND: Final = "is a sound; a media input takes pictures and videos"
 _OTHER_NAMES: Final = {
     "image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "image/svg": "image/svg+xml",
     "text/xml": "image/svg+xml", "application/xml": "image/svg+xml", "video/x-m4v": "video/mp4",
@@ -56,4 +57,15 @@ def listed(kinds: Iterable[str]) -> str:
 
 def is_picture(key: str) -> bool:
     """Return True if the storage key of an upload or of fetched media is that of a picture."""
-    return any(key.endswith(f".{ENDINGS[kind]}") for kind in PICTURES)
+    return _is_of(key, PICTURES)
+
+
+def input_fault(input_kind: str, key: str) -> str | None:
+    """Return why an upload or fetched media cannot be the value of an *image* or *media* input, or None. `key`: its storage key."""
+    if input_kind == "image":
+        return None if is_picture(key) else _NO_PICTURE
+    return None if _is_of(key, SHOWN) else _SOUND
+
+
+def _is_of(key: str, kinds: Iterable[str]) -> bool:
+    return any(key.endswith(f".{ENDINGS[kind]}") for kind in kinds)

@@ -220,6 +220,17 @@ def test_an_upload_that_is_no_picture_is_no_value_of_an_image_input(world: World
     }
 
 
+@pytest.mark.parametrize(("mime", "status"), [("video/mp4", 201), ("image/png", 201), ("audio/wav", 400)])
+def test_an_upload_of_a_sound_is_no_value_of_a_media_input(world: World, mime: str, status: int) -> None:
+    ada = world.account()
+    template = ada.template(inputs=[{"id": "photo", "label": "Photo", "kind": "media"}])
+    answer = ada.render(template, inputs={"photo": ada.upload(media.files()[mime]).json()["url"]})
+    assert answer.status_code == status
+    if status == 400:
+        (fault,) = answer.json()["errors"]
+        assert fault == {"field": "photo", "message": "is a sound; a media input takes pictures and videos"}
+
+
 def test_an_upload_is_known_by_its_link_whatever_name_the_farm_was_called_by(own_world: World) -> None:
     ada, bob = own_world.account(), own_world.account("bob")
     url = ada.post("/assets", files={"file": picture()}, headers={"Host": "localhost:8000"}).json()["url"]

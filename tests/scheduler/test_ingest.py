@@ -29,6 +29,7 @@ from tests.scheduler.farm import FarmUnderTest, farm
 pytestmark = pytest.mark.service
 PICTURE = (Path(__file__).resolve().parents[2] / "examples" / "media" / "logo.png").read_bytes()
 VIDEO = (Path(__file__).resolve().parents[2] / "examples" / "media" / "footage.mp4").read_bytes()
+SOUND = (Path(__file__).resolve().parents[2] / "examples" / "media" / "jingle.m4a").read_bytes()
 LAYER = {
     "id": "logo", "name": "Logo", "parent": "root", "children": [], "visible": True,
     "components": [{"id": "c", "type": "Transform", "props": {"__kind": "image", "src": ""}}],
@@ -183,21 +184,26 @@ async def test_a_failed_job_names_the_layer_whose_media_cannot_be_fetched(
         assert str(job.error).startswith(f"The media of {shown} could not be fetched: The server answered 404.")
 
 
-@pytest.mark.parametrize(("kind", "status"), [("image", "failed"), ("media", "completed")])
-async def test_a_video_is_fetched_for_a_media_input_and_fails_the_job_of_an_image_input(
-    database_url: str, tmp_path: Path, kind: str, status: str
+@pytest.mark.parametrize(
+    ("kind", "file", "error"),
+    [
+        ("image", VIDEO, "it is no picture; an image input takes PNG, JPEG, WebP, GIF or SVG."),
+        ("media", VIDEO, None),
+        ("media", SOUND, "it is a sound; a media input takes pictures and videos."),
+    ],
+)
+async def test_media_that_its_input_does_not_take_fail_the_job(
+    database_url: str, tmp_path: Path, kind: str, file: bytes, error: str | None
 ) -> None:
     async with ingesting(database_url, tmp_path) as (under_test, media):
-        media.files["/clip"] = VIDEO
+        media.files["/clip"] = file
         async with under_test.database.work() as session:
             inputs = [{"id": "logo", "label": "Logo", "kind": kind, "required": True}]
             await session.execute(update(Template).values(inputs=inputs))
         job = await rendered(under_test, f"{media.origin}/clip")
-        assert job.status == status
-        if status == "failed":
-            assert job.error == "The media of input 'logo' cannot be used: it is no picture; " + (
-                "an image input takes PNG, JPEG, WebP, GIF or SVG."
-            )
+        assert (job.status, job.error) == (
+            ("completed", None) if error is None else ("failed", f"The media of input 'logo' cannot be used: {error}")
+        )
 
 
 async def test_media_beyond_the_accounts_limit_are_refused(database_url: str, tmp_path: Path) -> None:
