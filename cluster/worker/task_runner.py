@@ -188,7 +188,7 @@ class TaskRunner:
         again, and have hashes then: the next failure is the job's own."""
         try:
             yield
-        except Exception as error:
+        except Exception as error:  # libraries raise errors of many types for damaged bytes
             cached = [one["key"] for one in assignment.rendered_job.segments if one.get("cached")]
             if not cached or not _may_be_damage(error):
                 raise
