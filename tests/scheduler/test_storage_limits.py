@@ -131,8 +131,10 @@ async def test_segments_that_renders_of_an_account_share_count_once(database_url
     async with farm(database_url, tmp_path, workers=2, held_up=hold) as under_test:
         jobs = [await under_test.create(seconds=3) for _ in range(2)]
         await hold.reached(*jobs)
-        await limit(under_test, 5 * SEGMENT_BYTES)  # three segments, and both videos
+        await limit(under_test, 3 * SEGMENT_BYTES)
         await rounds(under_test)
+        assert [(await under_test.job(job_id)).status for job_id in jobs] == [JobStatus.processing] * 2
+        await limit(under_test, 9 * SEGMENT_BYTES)  # three segments, and both videos
         hold.release()
         assert [(await under_test.ended(job_id)).status for job_id in jobs] == ["completed"] * 2
 
