@@ -1,7 +1,8 @@
 """Run the test suite. Further arguments go to pytest.
 
 Without arguments every test runs, as in CI, in three parts: those that start no servers, on every core; then those that start servers,
-in lanes, each with servers of its own; beside both those that use every core, such as a whole farm, one after the other.
+in lanes, each with servers of its own; beside both those that use every core, such as a whole farm, one after the other. Tests that
+fail run once more, alone: the run fails if one fails again, and names those that fail only beside others.
 `--fast` leaves out tests that start servers or take seconds, and uses every core.
 `-k NAME` or a path selects tests. `--slow` adds the long proofs. Durations are kept in `.cache/test-durations.json`: the next run
 puts slow tests last and shows the time left.
@@ -58,11 +59,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _Part:
-    """A part of the suite: a running pytest, and its output in a file, or on the screen without a file."""
+    """A part of the suite: a running pytest, and its output in a file, or on the screen without a file.
 
-    def __init__(self, title: str, niceness: int, options: list[str], output: IO[str] | None = None) -> None:
+    `servers` selects the tests (`tests/conftest.py`). Each part remembers its failed tests in a cache of its own, because parts run
+    side by side.
+    """
+
+    def __init__(
+        self, title: str, niceness: int, servers: str, options: Sequence[str] = (), output: IO[str] | None = None
+    ) -> None:
         self.title, self._output = title, output
-        command = ["nice", "-n", str(niceness), *_pytest(*options)]
+        self._options = ["--servers", servers, "-o", f"cache_dir=.pytest_cache/{servers}"]
+        command = ["nice", "-n", str(niceness), *_pytest(*self._options, *options)]
         with contextlib.nullcontext() if output is None else Path(output.name).open("w") as written:
             self.process = subprocess.Popen(command, stdout=written, stderr=written and subprocess.STDOUT)  # noqa: S603
 
@@ -78,6 +86,14 @@ class _Part:
             time.sleep(0 if has_ended else 1)
         return self.process.returncode
 
+    def again(self) -> int:
+        """Run the failed tests once more, alone, until one fails again; return the status."""
+        print(f"Some failed above: {self.title}. Once more, alone:", flush=True)
+        status = _run(*_pytest(*self._options, "--last-failed", "--last-failed-no-failures", "none", "-x", "-rfEp"))
+        if status == PASSED:
+            print("They passed alone, so they depend on the load of the machine: mend them.", flush=True)
+        return status
+
 
 def _every_test() -> int:
     """Run tests without servers and then the lanes, both beside the tests of whole farms.
@@ -86,25 +102,22 @@ def _every_test() -> int:
     not beside the tests without servers, which take every core.
     """
     others = (
-        ("Tests that start no servers, on every core", ["--servers", "without", *_on_every_core()]),
-        (f"Tests that start servers, in {_lanes()} lanes", ["--servers", "lanes", *_in_lanes()]),
+        ("Tests that start no servers, on every core", "without", _on_every_core()),
+        (f"Tests that start servers, in {_lanes()} lanes", "lanes", _in_lanes()),
     )
     with _output_file() as of_farms:
-        farms = _Part("Tests of whole farms", 0, ["--servers", "alone"], of_farms)
+        farms = _Part("Tests of whole farms", 0, "alone", output=of_farms)
         parts = [farms]
         try:
             print("Tests of whole farms run beside the others. Their output comes last.", flush=True)
-            for title, options in others:
-                parts.append(_Part(title, 10, options))
+            for title, servers, options in others:
+                parts.append(_Part(title, 10, servers, options))
                 if (status := parts[-1].wait()) not in (PASSED, FAILED):
                     return status
             farms.wait()
         finally:
             _end([part.process for part in parts])
-    for part in parts:
-        if part.process.returncode == FAILED:
-            print(f"Some failed above: {part.title}.", flush=True)
-    statuses = [part.process.returncode for part in parts]
+    statuses = [part.again() if part.process.returncode == FAILED else part.process.returncode for part in parts]
     return next((status for status in statuses if status != PASSED), PASSED)  # a killed process has a negative status
 
 
