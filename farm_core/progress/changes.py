@@ -23,6 +23,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from farm_core.progress import store
 from farm_core.progress.store import channel
+from farm_core.redis import stop_if_cancelled
 from farm_core.telemetry import logs
 
 _log = logs.logger(__name__)
@@ -105,14 +106,14 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
             try:
                 async with own.pubsub(ignore_subscribe_messages=True) as subscription:
                     await _subscribe(subscription, account_id)
-                    _stop_if_cancelled()
+                    stop_if_cancelled()
                     if is_away:
                         is_away = False
                         _log.info("listening to changes again")
                     yield None
                     while True:
                         change = await _next_change(subscription)
-                        _stop_if_cancelled()
+                        stop_if_cancelled()
                         if change is not None:
                             yield change
             except (RedisError, OSError) as error:
@@ -123,14 +124,6 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
     finally:
         await own.aclose()
         await own.connection_pool.disconnect()
-
-
-def _stop_if_cancelled() -> None:
-    """Raise CancelledError if the task was cancelled. The client sends with `asyncio.wait_for`, which can swallow that before Python 3.12: the
-    listener of a page that was closed at once stayed for ever, with its connection."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
 
 
 _ENDED: Final = frozenset({"completed", "failed", "cancelled"})

@@ -17,6 +17,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.exceptions import RedisError
 
 from farm_core.ids import new_id
+from farm_core.redis import stop_if_cancelled
 from farm_core.stills.options import Frames, StillFormat
 from farm_core.stills.subject import StillSubject
 from farm_core.turns import others_first
@@ -115,6 +116,7 @@ class StillExchange:
             if await self._redis.rpush(_QUEUE, stored) > _QUEUE_MAX:
                 await self._redis.lrem(_QUEUE, -1, stored)
                 return None
+        stop_if_cancelled()
         if self._receiving is None or self._receiving.done():
             self._receiving = asyncio.create_task(self._receive())
         async with others_first():
@@ -128,6 +130,7 @@ class StillExchange:
         try:
             while self._waiters:
                 found = await self._redis.blpop([self._inbox], timeout=_POLL_SECONDS)
+                stop_if_cancelled()
                 if found is not None:
                     still_id, _, answer = cast(bytes, found[1]).partition(b"\n")
                     self._hand_over(still_id.decode(), _answer(answer))

@@ -319,6 +319,22 @@ async def test_stills_whose_media_never_arrive_take_no_place_of_others(
         await asyncio.gather(*waiting, return_exceptions=True)
 
 
+async def test_a_request_that_is_cancelled_at_any_step_ends(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was cancelled while it was sent waited for its answer all the same."""
+    monkeypatch.setattr(exchange, "WAIT_SECONDS", 10 * HANG_SECONDS)
+    stills, client = StillExchange(redis_url), connect(redis_url)
+    asked, requests = Asking(Settings(stills_per_minute=1000), RateLimiter(client), stills), []
+    for steps in [*range(60)] * 3:
+        requests.append(asyncio.create_task(request_still(asked, SUBJECT, StillOptions())))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        requests[-1].cancel()
+    _, left = await asyncio.wait(requests, timeout=HANG_SECONDS)
+    assert not left
+    await stills.close()
+    await client.aclose()
+
+
 @pytest.mark.parametrize("hours", [-1, 1])
 async def test_a_still_is_drawn_though_the_clock_of_its_scheduler_is_wrong(
     database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
