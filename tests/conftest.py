@@ -27,6 +27,12 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
+def long_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let rate limits count for an hour: on a busy machine, a few requests can take a minute."""
+    monkeypatch.setattr("farm_core.rates.WINDOW_SECONDS", 3600.0)
+
+
+@pytest.fixture
 def golden_update(pytestconfig: pytest.Config) -> bool:
     """Return True if the pictures of tests/golden are updated."""
     return bool(pytestconfig.getoption("--golden-update"))

@@ -160,6 +160,7 @@ def test_a_batch_is_cancelled_as_a_whole(own_world: World) -> None:
     assert ada.usage()["reservedRenderMinutes"] == 0
 
 
+@pytest.mark.usefixtures("long_window")
 def test_batches_belong_to_their_account_and_are_limited(start: Any) -> None:
     limited = start(batches_per_minute=1)
     ada, eve = limited.account(), limited.account("eve")

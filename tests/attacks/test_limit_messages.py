@@ -45,6 +45,7 @@ def test_a_form_of_an_upload_that_cannot_be_read(world: World, parts: list[Any],
     assert (refused.status_code, refused.json()["message"]) == (400, said)
 
 
+@pytest.mark.usefixtures("long_window")
 def test_requests_of_an_address(start: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "REQUESTS_PER_MINUTE", 5)
     world = start(automation_requests_per_minute_per_ip=5)

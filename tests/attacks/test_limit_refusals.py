@@ -78,6 +78,7 @@ def test_renders_beyond_a_limit(world: World) -> None:
         assert message in text
 
 
+@pytest.mark.usefixtures("long_window")
 def test_rates_of_an_account(start: Callable[..., World]) -> None:
     world = start(automation_renders_per_minute=1, batches_per_minute=1)
     caller = world.account()

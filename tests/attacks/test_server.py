@@ -162,6 +162,7 @@ def test_connections_of_a_network_of_proxies_are_not_limited(
         assert world.client.get("/api/health").status_code == 200
 
 
+@pytest.mark.usefixtures("long_window")
 @pytest.mark.parametrize(("path", "refused"), [("/api/v1/usage", 429), ("/console/sign-in", 429)])
 def test_addresses_of_one_ipv6_network_are_one_caller(
     start: Callable[..., World], monkeypatch: pytest.MonkeyPatch, path: str, refused: int
@@ -179,6 +180,7 @@ def test_addresses_of_one_ipv6_network_are_one_caller(
     assert status("::ffff:192.0.2.1") == first[0]
 
 
+@pytest.mark.usefixtures("long_window")
 @pytest.mark.parametrize(
     ("proxies", "written"),
     [
@@ -265,6 +267,7 @@ def test_a_socket_of_both_families_names_ipv4_clients_and_proxies_as_such() -> N
     assert seen == ["192.0.2.1", "127.0.0.1"]
 
 
+@pytest.mark.usefixtures("long_window")
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "/api/v1/usage"), ("GET", "/console/sign-in"), ("POST", "/console/sign-in"), ("POST", "/console/enter")],

@@ -129,6 +129,7 @@ def test_a_page_whose_statement_takes_too_long_says_what_to_do(start: Callable[.
     assert "exc_info" not in line, "14 kB for each page"
 
 
+@pytest.mark.usefixtures("long_window")
 def test_a_batch_that_is_refused_counts_as_one(start: Callable[..., World]) -> None:
     world = start(batches_per_minute=3)
     account = world.account()

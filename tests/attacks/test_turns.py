@@ -133,6 +133,7 @@ def test_a_request_for_a_still_leaves_its_turn_to_others_until_it_is_drawn(patie
         assert status(account) == 200
 
 
+@pytest.mark.usefixtures("long_window")
 def test_neither_addresses_nor_keys_multiply_the_rate_of_an_account(start: Callable[..., World]) -> None:
     """Forty addresses took the time of 200 lists a second."""
     world = start(trusted_proxies="127.0.0.1", automation_requests_per_minute_per_ip=2)

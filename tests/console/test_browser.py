@@ -212,8 +212,8 @@ def test_a_file_that_cannot_be_uploaded_is_refused_next_to_its_field(
     assert page.inner_text("#fault-photo") == fault
 
 
-def test_a_first_preview_that_fails_says_why(member: Person, window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farm_core.rates.WINDOW_SECONDS", 3600.0)  # a browser can take a minute on a busy machine
+@pytest.mark.usefixtures("long_window")
+def test_a_first_preview_that_fails_says_why(member: Person, window: Window) -> None:
     template = member.api.template()
     member.api.world.settings.__dict__["stills_per_minute"] = 1
     member.get(f"/templates/{template}/poster.jpg")

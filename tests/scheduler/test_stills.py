@@ -88,6 +88,7 @@ async def test_a_sheet_shows_evenly_spaced_frames_in_rows(database_url: str, red
         assert len(frames) == 25 and frames == sorted(frames) and frames[0] == 1 and frames[-1] == 88
 
 
+@pytest.mark.usefixtures("long_window")
 async def test_an_equal_poster_is_drawn_once(database_url: str, redis_url: str, tmp_path: Path) -> None:
     async with asking(database_url, redis_url, tmp_path, per_minute=1) as (under_test, asked):
         first = await request_still(asked, SUBJECT, StillOptions())
@@ -96,6 +97,7 @@ async def test_an_equal_poster_is_drawn_once(database_url: str, redis_url: str, 
         assert sum(len(work.stills) for work in under_test.works) == 1
 
 
+@pytest.mark.usefixtures("long_window")
 async def test_an_account_draws_no_more_than_its_rate(database_url: str, redis_url: str, tmp_path: Path) -> None:
     async with asking(database_url, redis_url, tmp_path, per_minute=1) as (_, asked):
         await request_still(asked, SUBJECT, StillOptions(frame=1))
