@@ -28,6 +28,7 @@ from api.middleware.bodies import BodyLimit
 from api.middleware.boundary import ErrorBoundary
 from api.middleware.origins import OtherOrigins
 from api.middleware.rate import RequestRate
+from api.middleware.running import RunningRequests
 from api.middleware.telemetry import Telemetry
 from api.middleware.turns import RequestTurns
 from api.renders.endpoints import router as renders
@@ -63,6 +64,8 @@ SLOT_SECONDS: Final = 60.0
 """Time that a request waits for a slot before it is refused."""
 REQUESTS_WAITING: Final = 1_000
 """Requests of an account that are handled or wait for a turn. Further ones are refused."""
+ENDING_SECONDS: Final = 5.0
+"""Time that requests which the server has cancelled get to end, before the connections that they use are closed."""
 BULK_SECONDS: Final = 15.0
 """Time that a page waits for another action on all renders that match. Each of them can read all renders of the account."""
 
@@ -70,7 +73,7 @@ PUBLIC: Final = (keys, templates, renders, assets, usage, animations, stills, ba
 """Routers under `/api/v1`."""
 
 MIDDLEWARE: Final = (ErrorBoundary, RequestTurns, RequestRate, KeysOnlyInV1, BodyLimit)
-"""Middleware of every request, outermost first. Telemetry and CORS enclose it."""
+"""Middleware of every request, outermost first. RunningRequests, Telemetry and CORS enclose it."""
 
 
 def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Resolver = system_resolver) -> AppState:
@@ -107,6 +110,7 @@ def app_state_from(settings: Settings, clock: Clock | None = None, resolve: Reso
 
 def create_app(state: AppState) -> FastAPI:
     """Return the app of a state, which the app closes when it ends."""
+    requests = set[asyncio.Task[None]]()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -114,6 +118,7 @@ def create_app(state: AppState) -> FastAPI:
         following = asyncio.create_task(keep_following(state.database, state.clock), name="clock")
         yield
         following.cancel()
+        await asyncio.wait({following, *requests}, timeout=ENDING_SECONDS)
         await state.changes.close()
         state.sandbox.close()
         await state.redis.aclose()
@@ -132,7 +137,12 @@ def create_app(state: AppState) -> FastAPI:
         generate_unique_id_function=operation_id,
         redirect_slashes=False,
         strict_content_type=False,
-        middleware=[Middleware(Telemetry), *_cors(state.settings), *(Middleware(layer) for layer in MIDDLEWARE)],
+        middleware=[
+            Middleware(RunningRequests, requests),
+            Middleware(Telemetry),
+            *_cors(state.settings),
+            *(Middleware(layer) for layer in MIDDLEWARE),
+        ],
     )
     app.state.dependencies = state
     add_error_handlers(app)

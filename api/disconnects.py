@@ -23,6 +23,7 @@ async def while_connected(request: Request, work: Coroutine[Any, Any, Answer]) -
     finally:
         working.cancel()
         leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
 
 
 async def _left(request: Request) -> None:

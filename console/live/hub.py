@@ -61,7 +61,10 @@ class Hub:
 
     @asynccontextmanager
     async def listening(self, account_id: str | None) -> AsyncIterator[Listener]:
-        """Yield a listener for the changes of one account's renders, or of all. It is active until the block ends."""
+        """Yield a listener for the changes of one account's renders, or of all. It is active until the block ends.
+
+        The subscription of the last one has ended with its block: the app then closes its connections.
+        """
         listener = Listener(account_id)
         self._listeners.add(listener)
         if self._task is None or self._task.done():
@@ -71,8 +74,9 @@ class Hub:
         finally:
             self._listeners.discard(listener)
             if not self._listeners and self._task is not None:
-                self._task.cancel()
-                self._task = None
+                ending, self._task = self._task, None
+                ending.cancel()
+                await asyncio.wait({ending})
 
     async def _pass_on(self) -> None:
         async for change in listen(self._redis, None):

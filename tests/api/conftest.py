@@ -50,8 +50,8 @@ def settings(database_url: str, redis_url: str, data_folder: Path) -> Settings:
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Callable[..., World]]:
     """Start an app with changed settings on the test's own database and clock."""
-    with ExitStack() as running:
-        yield lambda **changes: running.enter_context(_running(settings.model_copy(update=changes)))
+    with ExitStack() as started:
+        yield lambda **changes: started.enter_context(running(settings.model_copy(update=changes)))
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def world(
     shared_database_url: str, shared_valkey_server: valkey.EmbeddedValkey, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
     """Yield an app that tests share. Tests create their own accounts, and leave the clock alone."""
-    with _running(_settings(shared_database_url, shared_valkey_server.url, tmp_path_factory.mktemp("data"))) as world:
+    with running(_settings(shared_database_url, shared_valkey_server.url, tmp_path_factory.mktemp("data"))) as world:
         yield world
 
 
@@ -103,7 +103,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _running(chosen: Settings) -> Iterator[World]:
+def running(chosen: Settings) -> Iterator[World]:
     clock = ManualClock()
     app = create_app(replace(app_state_from(chosen, clock, resolve), sandbox=sandboxes.SHARED))
     proxies = chosen.trusted_proxies
