@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,7 @@ from gpu_renderer.progress import NO_CALLBACKS, Callbacks, ShouldStop
 from gpu_renderer.threads import BackgroundQueue, prefetched
 
 SnapshotT = TypeVar("SnapshotT")
+FrameT = TypeVar("FrameT")
 EVALUATE_AHEAD_FRAMES = 3
 ENCODE_QUEUE_FRAMES = 2
 """Maximum number of frames that wait for the encoder thread. It bounds the memory."""
@@ -157,7 +158,7 @@ class SegmentPipeline(Generic[SnapshotT]):
         )
         with writer, closing(self._ring), closing(self._snapshots(frame_indices)) as snapshots:
             with encoder_queue(writer, self._pool, self._encode_ahead_frames, self._clock) as encoder:
-                for _ in self._send(_until_stopped(snapshots, callbacks.should_stop), encoder):
+                for _ in self._send(until_stopped(snapshots, callbacks.should_stop), encoder):
                     callbacks.on_progress(writer.frame_count)
             with self._clock.stage("mux"):
                 size = writer.close()
@@ -237,7 +238,7 @@ def write_pictures(
     with segment:
         ahead = prefetched(evaluate, EVALUATE_AHEAD_FRAMES)
         with BackgroundQueue(segment.write, ENCODE_QUEUE_FRAMES) as encoder, closing(ahead) as snapshots:
-            for snapshot in _until_stopped(snapshots, callbacks.should_stop):
+            for snapshot in until_stopped(snapshots, callbacks.should_stop):
                 encoder.send(draw_picture(snapshot).copy())
                 callbacks.on_progress(count)
                 count += 1
@@ -246,8 +247,9 @@ def write_pictures(
     return SegmentReport(count, count, 0, size, (time.perf_counter() - started) * 1000.0, {})
 
 
-def _until_stopped(snapshots: Iterator[SnapshotT], should_stop: ShouldStop) -> Iterator[SnapshotT]:
-    for snapshot in snapshots:
+def until_stopped(frames: Iterable[FrameT], should_stop: ShouldStop) -> Iterator[FrameT]:
+    """Yield the frames. Call `should_stop` before each, and raise RenderStopped if it returns True."""
+    for frame in frames:
         if should_stop():
             raise RenderStopped("stopped on request", "The render was stopped.")
-        yield snapshot
+        yield frame

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
@@ -20,8 +22,8 @@ from farm_core.telemetry import logs
 from gpu_renderer.content.text.folders import FontFolders, fonts_folder
 from gpu_renderer.encode.formats import named
 from gpu_renderer.encode.profile import EncoderProfile
-from gpu_renderer.pipeline import PipelineOptions
-from gpu_renderer.progress import Callbacks
+from gpu_renderer.pipeline import PipelineOptions, until_stopped
+from gpu_renderer.progress import Callbacks, ShouldStop
 from gpu_renderer.session import OpenDocument, Output, RenderSession, SessionOptions
 from gpu_renderer.warm_up import warm_up
 from motion.stored import Document
@@ -68,13 +70,14 @@ class SessionSegmentMaker:
         if not identity.gpu.is_software:
             _warm(self._session)
 
-    def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
+    def segment_key(self, assignment: SegmentAssignment, media: MediaCache, should_stop: ShouldStop) -> str:
         """Return a digest of the frames' keys and the encoder's settings.
 
-        The frames' keys already include media that are named by content hash.
+        The frames' keys already include media that are named by content hash. Each of them evaluates a frame, which can take seconds.
         """
-        opened = self._open(assignment, media)
-        frames = [opened.frame_key(assignment.first_frame + index) for index in range(assignment.frame_count)]
+        indices = range(assignment.first_frame, assignment.first_frame + assignment.frame_count)
+        with self._using(self._open(assignment, media)) as opened:
+            frames = [opened.frame_key(index) for index in until_stopped(indices, should_stop)]
         loose = sorted((source, key) for source, key in assignment.media.items() if source != f"/files/{key}")
         video_format = assignment.video_format
         facts = [self.renderer, video_format.width, video_format.height, video_format.fps, loose, frames]
@@ -90,14 +93,10 @@ class SessionSegmentMaker:
         callbacks: Callbacks,
     ) -> tuple[dict[str, float], tuple[str, ...]]:
         """Draw and encode the segment."""
-        opened = self._open(assignment, media)
-        self._in_use.append(opened)
-        try:
+        with self._using(self._open(assignment, media)) as opened:
             report = self._session.render_segment(
                 opened, assignment.first_frame, assignment.frame_count, path, callbacks
             )
-        finally:
-            self._in_use.remove(opened)
         return dict(report.stage_ms), (*opened.warnings, *report.warnings)
 
     def still(self, assignment: StillAssignment, frame_index: int, media: MediaCache) -> StillPicture:
@@ -142,6 +141,15 @@ class SessionSegmentMaker:
         documents[key] = self._session.open(document, output, media.resolver(assignment.media))
         media.trim(self._media_in_use())
         return documents[key]
+
+    @contextmanager
+    def _using(self, opened: OpenDocument) -> Iterator[OpenDocument]:
+        """Keep the document open during the block, which other segments can interrupt."""
+        self._in_use.append(opened)
+        try:
+            yield opened
+        finally:
+            self._in_use.remove(opened)
 
     def _media_in_use(self) -> set[str]:
         return {stored for opened_key in (*self._opened, *self._opened_stills) for _, stored in opened_key.media}

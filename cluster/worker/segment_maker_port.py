@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cluster.worker.media_cache import MediaCache
-from gpu_renderer.progress import Callbacks
+from gpu_renderer.progress import Callbacks, ShouldStop
 from scheduler.ports import SegmentAssignment, StillAssignment
 
 
@@ -50,8 +50,8 @@ class SegmentMaker(Protocol):
         """Return True if another segment can be rendered between two frames of a segment."""
         ...
 
-    def segment_key(self, assignment: SegmentAssignment, media: MediaCache) -> str:
-        """Return a digest of everything that the segment's bytes depend on."""
+    def segment_key(self, assignment: SegmentAssignment, media: MediaCache, should_stop: ShouldStop) -> str:
+        """Return a digest of everything that the segment's bytes depend on. Raises RenderStopped soon after `should_stop` returns True."""
         ...
 
     def render(

@@ -101,7 +101,7 @@ class TaskRunner:
     def _render_or_reuse(self, assignment: SegmentAssignment, callbacks: Callbacks) -> Finished:
         began = time.perf_counter()
         ending = FORMATS[assignment.video_format.format].segment_ending
-        key = f"segments/{self.maker.segment_key(assignment, self._media)}{ending}"
+        key = f"segments/{self.maker.segment_key(assignment, self._media, callbacks.should_stop)}{ending}"
         try:
             stored = self._storage.describe(key)
         except ObjectMissing:

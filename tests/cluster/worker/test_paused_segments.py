@@ -18,8 +18,9 @@ from farm_core.progress.writer import ProgressWriter
 from farm_core.settings import Settings
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
+from gpu_renderer.progress import Callbacks
 from motion.bundle import read_document
-from scheduler.ports import Finished, SegmentAssignment, VideoFormat
+from scheduler.ports import Ended, Finished, SegmentAssignment, VideoFormat
 from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.gl
@@ -82,3 +83,23 @@ def render_segments(folder: Path, *, together: bool) -> list[str]:
 @pytest.mark.usefixtures("frame_by_frame")
 def test_segments_that_were_paused_after_every_frame_have_the_same_bytes(tmp_path: Path) -> None:
     assert render_segments(tmp_path / "together", together=True) == render_segments(tmp_path / "alone", together=False)
+
+
+def test_others_get_their_turn_between_the_frames_of_a_segment_that_is_looked_for_in_storage(tmp_path: Path) -> None:
+    """All frames were evaluated at once. Thirty of 0.2 s kept a worker for 6 s: their account was slow, and its worker was restarted."""
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    maker = SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True), raster_threads=0)
+    runner = TaskRunner("w", maker, storage, tmp_path)
+    assignment = assignments(storage)[0]
+    boundaries = itertools.count()
+
+    def execute(last: float) -> Finished | Ended:
+        return runner.execute(assignment, Callbacks(should_stop=lambda: next(boundaries) >= last))
+
+    assert isinstance(execute(float("inf")), Finished)
+    boundaries = itertools.count()
+    found = execute(float("inf"))
+    assert isinstance(found, Finished) and found.cached
+    assert next(boundaries) > FRAMES
+    boundaries = itertools.count()
+    assert isinstance(execute(FRAMES // 2), Ended)
