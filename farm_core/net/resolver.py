@@ -23,6 +23,11 @@ RESOLVE_SECONDS: Final = (5.0, 15.0)
 LOOKUPS_PER_ACCOUNT: Final = 4
 _TIMED_OUT: Final = frozenset({aiodns.error.ARES_ETIMEOUT, aiodns.error.ARES_ECANCELLED})
 
+
+class NameUnknown(OSError):
+    """The name has no address."""
+
+
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 """Function that returns the addresses of a host and port. Raises OSError (TimeoutError if no server answered in
 time)."""
@@ -74,7 +79,7 @@ async def _addresses(host: str, port: int, seconds: float) -> list[str]:
     except aiodns.error.DNSError as error:
         if error.args and error.args[0] in _TIMED_OUT:
             raise TimeoutError("no name server answered in time") from error
-        raise OSError("the name is not known") from error
+        raise NameUnknown("the name is not known") from error
     return list(dict.fromkeys(_text(node.addr[0]) for node in found.nodes))
 
 
