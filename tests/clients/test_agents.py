@@ -79,6 +79,7 @@ def test_answers_claim_only_what_is_known(ada: Someone) -> None:
     async def run(call: Call) -> None:
         template = text_template(ada)
         assert "width" in await call("render_video", template_id=template, inputs={}, width=0)
+        assert "output" in await call("render_video", template_id=template, inputs={}, output={"width": 64})
         made = await call("render_video", template_id=template, inputs={})
         assert made == {"jobId": made["jobId"], "status": "queued"}
         ada.world.move(made["jobId"], "completed", video_key="results/x.mp4", progress=100)

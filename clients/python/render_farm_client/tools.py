@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, create_model
 
 from render_farm_client.asynchronous import AsyncFarmClient
 from render_farm_client.calls import given
@@ -41,18 +42,28 @@ Rate = Annotated[int | None, Field(description="Frames per second; the template'
 
 def server(farm: AsyncFarmClient, version: str) -> MCPServer:
     """Return a server whose tools call this farm, with the rights of the client's key."""
-    made = MCPServer(
-        "render-farm", title="Render farm", version=version, instructions=_INSTRUCTIONS, log_level="WARNING"
-    )
     tools = _Tools(farm)
-    for tool in (
+    reading = (
         tools.list_templates, tools.describe_template, tools.validate_inputs, tools.preview_frame, tools.list_renders,
         tools.get_render, tools.wait_for_render, tools.get_usage,
-    ):  # fmt: skip
-        made.add_tool(_reporting(tool), annotations=ToolAnnotations(read_only_hint=True))
-    made.add_tool(_reporting(tools.render_video), annotations=ToolAnnotations(destructive_hint=False))
-    made.add_tool(_reporting(tools.cancel_render), annotations=ToolAnnotations(idempotent_hint=True))
-    return made
+    )  # fmt: skip
+    offered = [
+        *(_tool(one, ToolAnnotations(read_only_hint=True)) for one in reading),
+        _tool(tools.render_video, ToolAnnotations(destructive_hint=False)),
+        _tool(tools.cancel_render, ToolAnnotations(idempotent_hint=True)),
+    ]
+    return MCPServer(
+        "render-farm", title="Render farm", version=version, instructions=_INSTRUCTIONS, log_level="WARNING", tools=offered
+    )
+
+
+def _tool(function: Callable[..., Awaitable[Any]], annotations: ToolAnnotations) -> Tool:
+    """Return the tool of a method. It refuses arguments that it does not have, which the package would ignore."""
+    tool = Tool.from_function(_reporting(function), annotations=annotations)
+    known = tool.fn_metadata.arg_model
+    strict = create_model(known.__name__, __base__=known, __cls_kwargs__={"extra": "forbid"})
+    tool.fn_metadata.arg_model, tool.parameters = strict, strict.model_json_schema(by_alias=True)
+    return tool
 
 
 def _reporting(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
