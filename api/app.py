@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from fastapi_offline import FastAPIOffline
 from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
@@ -144,6 +145,9 @@ def create_app(state: AppState) -> FastAPI:
             *(Middleware(layer) for layer in MIDDLEWARE),
         ],
     )
+    for page in app.routes:
+        if isinstance(page, APIRoute):  # the documentation, whose routes are no HeadRoute
+            page.methods.add("HEAD")
     app.state.dependencies = state
     add_error_handlers(app)
     app.router.routes += [route for router in PUBLIC for route in router.routes]

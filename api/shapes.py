@@ -17,7 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticKnownError
+from pydantic_core import PydanticKnownError, PydanticUseDefault
 
 from farm_core.strict_json import RawObject
 from motion.hints import Hints
@@ -65,6 +65,29 @@ def _decimal(value: object) -> object:
 DECIMAL: Final = BeforeValidator(_decimal)
 """For integers of a query or a path: decimal digits. The framework also reads `5.0`, `1_0` and spaces. Bounds come before it:
 the document has no `minimum` and `maximum` of bounds that come after it."""
+
+
+def _default_of_null(value: object) -> object:
+    if value is None:
+        raise PydanticUseDefault
+    return value
+
+
+def or_null(accepted: Any) -> BeforeValidator:
+    """Return the validator of a field that has a default: null stands for the default.
+
+    Many tools send null for what a person left empty. `accepted`: the field's type.
+    """
+    return BeforeValidator(_default_of_null, json_schema_input_type=accepted | None)
+
+
+def as_integer(value: object) -> object:
+    """Return the integer that a number without a fraction stands for: in JSON Schema `1.0` is an integer. Others stay."""
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+INTEGER: Final = BeforeValidator(as_integer)
+"""For integers of a body, before a strict type. Bounds come before it, as with DECIMAL."""
 
 
 def field_hints(known: Iterable[str]) -> Hints:

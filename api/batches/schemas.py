@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, StrictBool, StrictStr, WithJsonSchema
 
 from api.documentation import Fault
 from api.renders.schemas import CALLBACK, INPUTS, METADATA, OUTPUT, PRIORITY, JobWarning
-from api.shapes import Asked, Body, Moment, Number, Shape
+from api.shapes import INTEGER, Asked, Body, Moment, Number, Shape, or_null
 from farm_core.jobs.status import JobStatus
 
 ROWS_MAX: Final = 1000
@@ -43,8 +43,8 @@ class BatchRequest(Body):
     rows: list[BatchRow] = Field(min_length=1, max_length=ROWS_MAX)
     output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
-    priority: Annotated[Any, WithJsonSchema(PRIORITY)] = None
-    partial: StrictBool = Field(False, description="Queue the rows without faults even if others have some.")
+    priority: Annotated[Any, INTEGER, WithJsonSchema(PRIORITY)] = None
+    partial: Annotated[StrictBool, or_null(StrictBool)] = Field(False, description="Queue the rows without faults even if others have some.")
 
 
 class BatchItem(Shape):

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from api.shapes import Body, Moment, Shape
+from api.shapes import Body, Moment, Shape, or_null
 from farm_core.accounts.scopes import DEFAULT_SCOPES, Scope
 
 NAME_LENGTH_MAX = 80
@@ -24,6 +24,9 @@ def _moment(value: object) -> object:
         raise ValueError("must be an ISO 8601 date and time, such as 2030-01-31T12:00:00Z") from None
 
 
+_Scopes = Annotated[list[Scope], Field(max_length=64)]
+
+
 class KeyRequest(Body):
     """Properties of a new key."""
 
@@ -31,8 +34,8 @@ class KeyRequest(Body):
         json_schema_extra={"examples": [{"name": "CI", "scopes": ["renders:read", "renders:write"]}]}
     )
 
-    name: str = Field("API key", description="Truncated to 80 characters.")
-    scopes: list[Scope] = Field(default_factory=lambda: list(DEFAULT_SCOPES), max_length=64)
+    name: Annotated[str, or_null(str)] = Field("API key", description="Truncated to 80 characters.")
+    scopes: Annotated[_Scopes, or_null(_Scopes)] = Field(default_factory=lambda: list(DEFAULT_SCOPES))
     expires_at: Annotated[AwareDatetime | None, BeforeValidator(_moment)] = Field(
         None, description="A time in the future, in UTC if it has no offset. Without it the key does not expire."
     )

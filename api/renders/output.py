@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from api.app_state import AppState
 from api.renders.schemas import FPS_MAX, PIXELS_MAX, SIDE_MAX, SIDE_MIN
-from api.shapes import Faults, field_hints, unknown_field
+from api.shapes import Faults, as_integer, field_hints, unknown_field
 from farm_core import formats
 from farm_core.templates.models import Template
 
@@ -70,8 +70,8 @@ def _format_of(fields: Mapping[str, Any], accepted: Sequence[str]) -> tuple[str,
 
 def _integer_fault(name: str, value: Any) -> tuple[str, str] | None:
     least, most = _BOUNDS[name]
-    is_integer = type(value) is int or (type(value) is float and value.is_integer())
-    if value is None or (is_integer and least <= value <= most):
+    number = as_integer(value)
+    if number is None or (type(number) is int and least <= number <= most):
         return None
     return f"output.{name}", f"must be an integer from {least} to {most}"
 

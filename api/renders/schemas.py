@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field, WithJsonSchema
 
 from api.documentation import Fault
-from api.shapes import Asked, Moment, Number, Shape
+from api.shapes import INTEGER, Asked, Moment, Number, Shape
 from farm_core.accounts.models import PRIORITY_MAX
 from farm_core.jobs.status import JobStatus
 
@@ -80,7 +80,7 @@ class RenderRequest(Asked):
     output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
     metadata: Annotated[Any, WithJsonSchema(METADATA)] = None
-    priority: Annotated[Any, WithJsonSchema(PRIORITY)] = None
+    priority: Annotated[Any, INTEGER, WithJsonSchema(PRIORITY)] = None
 
 
 class JobState(Shape):

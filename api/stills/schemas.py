@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, StrictInt, WithJsonSchema
 
 from api.json import strict_value
 from api.renders.schemas import INPUTS
-from api.shapes import DECIMAL, Body
+from api.shapes import DECIMAL, INTEGER, Body, or_null
 from farm_core.errors import InvalidInputs
 from farm_core.stills.options import SIDE_MAX, WIDTH_DEFAULT, WIDTH_MIN
 
@@ -44,6 +44,10 @@ PICTURE: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
+_Frame = Annotated[StrictInt, Ge(0)]
+_Width = Annotated[StrictInt, Ge(WIDTH_MIN), Le(SIDE_MAX)]
+
+
 class StillRequest(Body):
     """A still with inputs. With neither time nor frame it shows the frame at a third of the duration."""
 
@@ -55,9 +59,9 @@ class StillRequest(Body):
     time: Annotated[float | None, Field(ge=0, strict=True, allow_inf_nan=False, description="Moment in seconds.")] = (
         None
     )
-    frame: Annotated[StrictInt | None, Field(ge=0, description="Frame number from 0, instead of a time.")] = None
-    width: Annotated[StrictInt | None, Field(ge=WIDTH_MIN, le=SIDE_MAX, description="Width in pixels.")] = None
-    format: Format = "png"
+    frame: Annotated[_Frame | None, INTEGER] = Field(None, description="Frame number from 0, instead of a time.")
+    width: Annotated[_Width | None, INTEGER] = Field(None, description="Width in pixels.")
+    format: Annotated[Format, or_null(Format)] = "png"
 
 
 def queried_inputs(text: str | None) -> Any:

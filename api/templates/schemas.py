@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, WithJsonSchema
 
-from api.shapes import Asked, Body, FreeForm, Moment, Number, Shape
+from api.shapes import Asked, Body, FreeForm, Moment, Number, Shape, or_null
 from api.templates.drafts import FPS_MAX, INPUTS_MAX, SECONDS_MAX, SIDE_MAX
 from motion.template import Kind
 
@@ -86,7 +86,7 @@ class ReplacementRequest(_Content):
     """A new version of a template."""
 
     name: _Name | None = Field(None, description="Truncated to 120 characters. Left out, the template keeps its name.")
-    keep_choices: StrictBool = Field(
+    keep_choices: Annotated[StrictBool, or_null(StrictBool)] = Field(
         False,
         description="Keep labels that differ from the former document, and leave out inputs that the former version left out.",
     )

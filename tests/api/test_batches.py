@@ -110,6 +110,8 @@ def test_rows_without_faults_may_go_ahead(world: World) -> None:
     assert [(item["index"], item["status"]) for item in made["items"]] == [(0, "queued"), (2, "queued"), (1, "refused")]
     assert made["items"][2]["errors"] == [{"field": "headline", "message": "must be a string"}]
     assert batch(ada, text_template(ada), 7, 8, partial=True).status_code == 400
+    assert batch(ada, text_template(ada), "A", 7, partial=None).status_code == 400, "null is the default"
+    assert batch(ada, text_template(ada), "A", partial=None).status_code == 201
 
 
 def test_a_batch_is_bounded_and_needs_its_fields(world: World) -> None:

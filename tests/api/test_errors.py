@@ -163,7 +163,7 @@ def test_every_route_with_get_answers_head(own_world: World) -> None:
         assert (head.status_code, head.content) == (got.status_code, b"")
         assert head.headers.get("ETag") == got.headers.get("ETag")
         assert head.headers["Content-Type"] == got.headers["Content-Type"]
-    for path in ("/api/health", "/metrics", "/api/openapi.json"):
+    for path in ("/api/health", "/metrics", "/api/openapi.json", "/api/docs"):
         assert own_world.client.head(path).status_code == 200, path
     assert own_world.client.head("/api/v1/usage").status_code == 401
     key.ask("HEAD", "/usage")

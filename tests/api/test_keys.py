@@ -38,6 +38,11 @@ def test_a_key_may_be_made_without_a_body(world: World) -> None:
     assert (made.status_code, made.json()["name"], len(made.json()["scopes"])) == (201, "API key", 4)
 
 
+def test_null_stands_for_the_default_of_a_key(world: World) -> None:
+    made = world.account().post("/keys", json={"name": None, "scopes": None, "expiresAt": None})
+    assert (made.status_code, made.json()["name"], len(made.json()["scopes"])) == (201, "API key", 4)
+
+
 def test_a_key_is_as_asked_for(own_world: World) -> None:
     ada = own_world.account()
     expires = (own_world.clock.now() + timedelta(days=30)).isoformat().replace("+00:00", "Z")

@@ -64,11 +64,12 @@ def test_a_request_gives_a_priority_up_to_what_the_operator_allows(world: World)
     world.database.execute("UPDATE accounts SET job_priority = 3 WHERE id = %s", (ada.account_id,))
     assert ada.post("/batches", json={"templateId": template, "rows": rows, "priority": 3}).status_code == 201
     assert ada.render(template, priority=None).status_code == 201
+    assert ada.render(template, priority=-2.0).status_code == 201
     assert set(errors(ada.render(template, priority=4))) == {"priority"}
     found = world.database.execute(
         "SELECT priority FROM jobs WHERE account_id = %s ORDER BY created_at", (ada.account_id,)
     ).fetchall()
-    assert found == [(-10,), (3,), (3,)]
+    assert found == [(-10,), (3,), (3,), (-2,)]
 
 
 def test_every_fault_is_named_at_once_and_nothing_is_queued(world: World) -> None:

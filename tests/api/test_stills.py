@@ -62,6 +62,13 @@ def test_a_still_takes_inputs_and_refuses_them_as_a_render_does(own_world: World
     assert size_of(drawn) == ("JPEG", (64, 36))
     assert worker.stills[-1][1] == 3
 
+    # JSON has one kind of number, and null is an empty field of a form.
+    drawn = ada.post(f"/templates/{plain}/still", json={"frame": 2.0, "width": 64.0, "format": None})
+    assert size_of(drawn) == ("PNG", (64, 36))
+    assert worker.stills[-1][1] == 2
+    refused = ada.post(f"/templates/{plain}/still", json={"frame": 2.5, "width": True})
+    assert [one["field"] for one in refused.json()["errors"]] == ["frame", "width"]
+
 
 def test_a_query_may_name_inputs_as_json(own_world: World, worker: DummyWork) -> None:
     ada = own_world.account()

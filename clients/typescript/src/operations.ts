@@ -62,7 +62,7 @@ export interface BatchRequest {
    */
   priority?: number | null;
   /** Queue the rows without faults even if others have some. */
-  partial?: boolean;
+  partial?: boolean | null;
 }
 
 /** One render of a batch. */
@@ -206,8 +206,8 @@ export interface KeyPage {
 /** Properties of a new key. */
 export interface KeyRequest {
   /** Truncated to 80 characters. */
-  name?: string;
-  scopes?: Array<Scope>;
+  name?: string | null;
+  scopes?: Array<Scope> | null;
   /** A time in the future, in UTC if it has no offset. Without it the key does not expire. */
   expiresAt?: string | null;
 }
@@ -326,7 +326,7 @@ export interface ReplacementRequest {
   /** Truncated to 120 characters. Left out, the template keeps its name. */
   name?: string | null;
   /** Keep labels that differ from the former document, and leave out inputs that the former version left out. */
-  keepChoices?: boolean;
+  keepChoices?: boolean | null;
 }
 
 /** The key no longer works. */
@@ -356,7 +356,7 @@ export interface StillRequest {
   frame?: number | null;
   /** Width in pixels. */
   width?: number | null;
-  format?: "png" | "jpeg" | "webp";
+  format?: "png" | "jpeg" | "webp" | null;
 }
 
 /** A value that can differ in each render. */
