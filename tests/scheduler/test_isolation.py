@@ -84,6 +84,30 @@ def test_how_many_workers_accounts_leave_to_others(
 
 
 @pytest.mark.parametrize(
+    ("evidence", "unknown"),
+    [
+        (ATTACKED, 1),
+        (replace(ATTACKED, slow_at={}, restricted={"slow": STRIKES}), 1),
+        (replace(ATTACKED, slow_at={}), 0),
+        (replace(ATTACKED, waited_at={Trust.unknown: NOW}), 0),
+    ],
+)
+def test_unknown_accounts_leave_one_of_two_workers_to_quick_ones_beside_slow_or_restricted_ones(
+    evidence: Evidence, unknown: int
+) -> None:
+    assert rules.places_left(evidence, NOW, Trust.unknown, 2) == unknown
+
+
+@pytest.mark.parametrize(("seconds", "slow"), [(59, 6), (61, 0)])
+def test_a_scheduler_that_has_just_started_lets_slow_accounts_leave_workers_to_others(
+    seconds: float, slow: int
+) -> None:
+    """Others can have had tasks before."""
+    evidence = replace(ATTACKED, started_at=NOW - seconds, waited_at={})
+    assert rules.places_left(evidence, NOW, Trust.slow, 8) == slow
+
+
+@pytest.mark.parametrize(
     ("waited_at", "slow"),
     [
         ({}, 0),
@@ -100,9 +124,10 @@ def test_slow_accounts_leave_no_workers_to_accounts_without_tasks(waited_at: dic
 
 def test_an_unknown_account_leaves_workers_to_others_unless_it_is_alone() -> None:
     """A scheduler that knew no quick account let new accounts use all workers: title cards waited for 37 s at the median."""
-    evidence = learning.with_waiting(Evidence(), NOW, ["one"], [])
+    evidence = learning.with_waiting(Evidence(), NOW, ["one"], ["one"])
     assert rules.places_left(evidence, NOW, Trust.unknown, 8) == 0
-    evidence = learning.with_waiting(evidence, NOW + 1, ["two"], [])
+    evidence = learning.with_waiting(evidence, NOW + 1, ["two"], ["two"])
+    assert (evidence.waited_at, evidence.left_at) == ({Trust.unknown: NOW + 1}, {Trust.unknown: NOW + 1})
     assert rules.places_left(evidence, NOW + 60, Trust.unknown, 8) == 2
     assert rules.places_left(evidence, NOW + 61, Trust.unknown, 8) == 0
 
@@ -136,6 +161,13 @@ def test_the_last_frames_of_an_accounts_stills_tell_how_well_it_is_known(seconds
     assert rules.still_trust(evidence, NOW, "another") is Trust.unknown
 
 
+def test_the_least_recent_of_many_accounts_with_slow_stills_are_forgotten() -> None:
+    evidence = Evidence()
+    for number in (*range(learning.QUICK_MAX), 0, learning.QUICK_MAX):
+        evidence = learning.with_still(evidence, NOW, f"{number}", 4)
+    assert [rules.still_trust(evidence, NOW, name) for name in ("0", "1")] == [Trust.slow, Trust.unknown]
+
+
 @pytest.mark.parametrize(
     ("names", "unknown", "slow"), [("a", "a", "a"), ("ab", "b", "b"), ("abc", "c", "c"), ("abcd", "cd", "d")]
 )
@@ -144,6 +176,9 @@ def test_stills_that_may_be_slow_leave_workers_to_others(names: str, unknown: st
     present = view(renderers="r" * len(names))
     found = ["".join(one.id for one in rules.still_workers(evidence, present, trust)) for trust in Trust]
     assert found == [names, unknown, slow]
+    for name in unknown[1:]:
+        held = present._replace(unproven={name})
+        assert "".join(one.id for one in rules.still_workers(evidence, held, Trust.unknown)) == unknown
     held = present._replace(unproven={*unknown})
     found = ["".join(one.id for one in rules.still_workers(evidence, held, trust)) for trust in Trust]
     assert found == [names, names, slow], "the account is probably quick, and need not wait for one that is not"
@@ -208,6 +243,33 @@ def test_whose_tasks_wait_for_a_frame(account: str, seconds: float, is_foreign: 
     seen = view(task("other", "c", seconds=seconds), waiting, renderers="rrrr", is_foreign=is_foreign)
     assert rules.next_step(ATTACKED, seen, waiting, None, 30) is expected
     assert rules.is_blocked(seen, seen.workers["c"]) is (seconds > 3)
+
+
+def test_a_task_does_not_wait_for_a_frame_while_its_worker_makes_progress_or_draws_nothing() -> None:
+    """The arrival of another task is no progress."""
+    waiting, late = task("quick", "a", seconds=20), task("quick", "a", seconds=1)
+    seen = view(task("other", "a", seconds=2), waiting, is_foreign=True)
+    assert not rules.is_stuck(ATTACKED, seen, waiting), "another scheduler's frame has just begun"
+    idle = view(renderers="rrrr")
+    idle.tasks.add(waiting)
+    assert not rules.is_stuck(ATTACKED, idle, waiting)
+    assert not rules.is_stuck(ATTACKED, view(renderers=""), waiting), "the worker has left"
+    drawn = task("other", "a", seconds=31)
+    seen = view(drawn, late)
+    assert rules.is_stuck(ATTACKED, seen, late)
+    assert rules.next_step(ATTACKED, seen, drawn, None, 30) is Step.end_frame
+
+
+def test_a_task_that_began_first_and_is_not_drawn_is_not_to_blame() -> None:
+    drawn, waiting = task("one", "a", seconds=31), task("other", "a", lease="lease", seconds=40)
+    seen = view(drawn, waiting)
+    assert rules.next_step(Evidence(), seen, drawn, None, 30) is Step.end_frame
+    assert rules.next_step(Evidence(), seen, waiting, None, 30) is not Step.end_frame
+    unreported = view()
+    unreported.tasks.add(waiting)
+    unreported.tasks.add(drawn)
+    assert rules.next_step(Evidence(), unreported, waiting, None, 30) is Step.end_frame
+    assert rules.next_step(Evidence(), unreported, drawn, None, 30) is not Step.end_frame
 
 
 def test_a_task_waits_for_a_frame_of_its_own_account_or_if_it_has_the_only_worker() -> None:

@@ -53,6 +53,11 @@ def test_an_account_with_much_in_flight_waits_for_the_others() -> None:
     assert chosen([job("busy", "a", leased_frames=60), job("new", "b")], workers(2)) == ["new.0", "new.1"]
 
 
+def test_of_equal_accounts_the_one_with_the_most_urgent_job_goes_first() -> None:
+    jobs = [job("long", "a", 9), job("short", "b", 2), job("longer", "b", 10)]
+    assert chosen(jobs, workers(1)) == ["short.0", "long.0"]
+
+
 def test_a_short_job_overtakes_a_long_one() -> None:
     assert chosen([job("long", segments=100), job("short", segments=1)], workers(2)) == ["short.0", "long.0"]
 
@@ -78,7 +83,8 @@ def test_the_only_worker_gets_even_a_task_it_has_failed() -> None:
 def test_segments_of_one_job_never_mix_renderers() -> None:
     made = place_tasks([job("new", segments=4)], [*workers(2, CPU), *workers(2, GPU)])
     assert len({placement.renderer for placement in made}) == 1
-    assert len(made) == 2
+    assert [placement.is_first for placement in made] == [True, True]
+    assert [one.is_first for one in place_tasks([job("begun", renderer=CPU)], workers(1))] == [False]
 
 
 def test_a_job_begun_on_one_renderer_waits_for_it() -> None:
@@ -124,6 +130,7 @@ def test_the_load_of_an_account_counts_in_place_of_that_of_its_jobs_shown() -> N
 def test_full_workers_take_one_task_of_each_account_that_has_nothing_running() -> None:
     jobs = [job("running", "a", leased_frames=60), job("new", "b"), job("newer", "c", 5)]
     assert chosen(jobs, busy(2, room=0, load=2)) == ["new.0", "newer.0"]
+    assert chosen([job("running", "a", 9, leased_frames=60)], busy(2, room=0, load=2)) == []
 
 
 class Trust(Enum):
