@@ -13,7 +13,6 @@ from motion.stored import Record, finite, flag, record, records, text
 
 EFFECTS_MAX: Final = 64
 _WAVES: Final = ("sine", "triangle", "sawtooth", "square")
-_MODES: Final = ("lowpass", "highpass")
 _FIXED: Final = frozenset({"decay", "preDelay"})
 """Parameters that do not move."""
 
@@ -46,9 +45,5 @@ def _effect(doc: Record, sampled: Sampled) -> AudioEffect:
         moved = None if name in _FIXED else sampled(f"audiofx.{effect_id}.{name}")
         value = finite(stored.get(name))
         parameters[name] = moved or constant(default if value is None else value)
-    mode, wave = text(doc, "mode"), text(doc, "wave")
-    return AudioEffect(
-        effect_id, kind, parameters,
-        mode if mode in _MODES else "highpass" if kind == "high-low-pass" else "",
-        cast(Wave, wave) if wave in _WAVES else "sine",
-    )  # fmt: skip
+    wave = text(doc, "wave")
+    return AudioEffect(effect_id, kind, parameters, text(doc, "mode"), cast(Wave, wave) if wave in _WAVES else "sine")

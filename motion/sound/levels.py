@@ -13,7 +13,7 @@ LOUDEST_DB: Final = 770.0
 
 def percent_to_db(percent: float) -> float:
     """Decibels of a legacy level; 100 percent is 0 dB."""
-    if percent <= 0 or not math.isfinite(percent):
+    if percent <= 0:
         return SILENT_DB
     return max(SILENT_DB, 20.0 * math.log10(percent / 100.0))
 

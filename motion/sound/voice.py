@@ -44,7 +44,8 @@ class Sound(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AudioEffect:
-    """An effect of a layer's chain; `parameters` by name, each with its default filled in."""
+    """An effect of a layer's chain; `parameters` by name, each with its default filled in. A filter passes the high frequencies, unless its
+    `mode` is "lowpass"."""
 
     id: str
     type: str

@@ -9,7 +9,7 @@ import pytest
 
 from motion.sound.effects import filters, reverb
 from motion.sound.voice import RATE
-from tests.documents import document
+from tests.documents import document, node
 from tests.motion.sound.sounds import Held, audio, bars, heard, mixed, ramp, steady, with_effects
 
 
@@ -164,24 +164,45 @@ def test_a_reverb_convolves_whatever_the_blocks() -> None:
         assert np.allclose(found[:, channel], 0.75 * dry + 0.25 * wet, atol=1e-6)
 
 
-def test_a_tone_is_added_while_the_voice_lasts() -> None:
+@pytest.mark.parametrize("file_seconds", [0.25, 1.0])
+def test_a_tone_is_added_while_the_voice_lasts(file_seconds: float) -> None:
     doc = document(
         audio(fx={"audioEffects": [effect("tone", frequency=440.0, level=-12.0)]}), timelines=bars(("a", 0, 15, 0))
     )
-    found = mixed(doc, {"tone.wav": steady(1.0, 0.0)}, 1.0)
+    found = mixed(doc, {"tone.wav": steady(file_seconds, 0.0)}, 1.0)
     times = np.arange(24_000) / RATE
     assert np.allclose(found[:24_000, 0], 10 ** (-12 / 20) * np.sin(2 * math.pi * 440 * times), atol=1e-6)
     assert np.array_equal(found[:, 0], found[:, 1])
     assert not found[24_000:].any()
 
 
-@pytest.mark.parametrize("wave", ["triangle", "sawtooth", "square"])
-def test_audible_waves_hold_no_frequency_that_folds_back(wave: str) -> None:
+def test_a_tone_ends_with_the_file_of_a_voice_without_an_end() -> None:
+    tone = {"audioEffects": [effect("tone")]}
+    doc = document(node("g", "group", children=["a"]), audio(parent="g", __in=0, __out=0, fx=tone))
+    found = mixed(doc, {"tone.wav": steady(0.5, 0.0)}, 1.0)
+    assert found[23_990:24_000].any()
+    assert not found[24_000:].any()
+
+
+def test_a_filter_does_not_ring_on_after_the_voice() -> None:
+    doc = document(
+        audio(fx={"audioEffects": [effect("high-low-pass", cutoff=50.0) | {"mode": "lowpass"}]}),
+        timelines=bars(("a", 0, 6, 0)),
+    )
+    found = mixed(doc, {"tone.wav": steady(1.0)}, 1.0)
+    assert found[9_599].all()
+    assert not found[9_600:].any()
+
+
+@pytest.mark.parametrize(
+    ("wave", "harmonics"), [("triangle", [1, 3, 5, 7]), ("sawtooth", [*range(1, 8)]), ("square", [1, 3, 5, 7])]
+)
+def test_audible_waves_hold_no_frequency_that_folds_back(wave: str, harmonics: list[int]) -> None:
     doc = with_effects(effect("tone", frequency=3000.0, level=0.0) | {"wave": wave})
     found = mixed(doc, {"tone.wav": steady(1.0, 0.0)}, 1.0)[:, 0]
     spectrum = np.abs(np.fft.rfft(found)) / len(found)
     loud = np.flatnonzero(spectrum > 1e-4)
-    assert (loud % 3000 == 0).all()
+    assert loud.tolist() == [3000 * number for number in harmonics]
     assert found[:4].max() > 0
 
 
