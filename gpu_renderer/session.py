@@ -57,7 +57,7 @@ from motion.stored import Document
 log = logging.getLogger(__name__)
 SOURCE_SHOWN_MAX = 80
 """Maximum characters of a source in a warning."""
-BUILD = "45"
+BUILD = "46"
 """Build of the renderer. Increase it whenever the pixels of a document, or the bytes of its segments, can change."""
 
 H264: Final = FORMATS["mp4"]

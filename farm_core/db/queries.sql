@@ -671,11 +671,12 @@ RETURNING workers.id
 
 -- blame_worker --
 -- Count a failure. From the third in a row, the worker is quarantined, longer each time, for at most ten minutes.
+-- The exponent has a limit, because a power beyond the largest number is an error.
 -- The job is more probably to blame than the worker if the history has a completed job of others, but none of its account.
 -- The worker is to blame all the same if jobs of several accounts failed there lately and were completed elsewhere. Failures are read
 -- first, and their jobs one by one: a plan from the time of few completed jobs read all of those.
 UPDATE workers SET failures = failures + 1, quarantined_until = CASE WHEN failures + 1 >= :failures_max
-    THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, failures + 1 - :failures_max))) END
+    THEN CAST(:now AS timestamptz) + make_interval(secs => least(:rest_seconds_max, 15 * power(2, least(failures + 1 - :failures_max, 10)))) END
 WHERE id = :id AND (EXISTS (SELECT 1 FROM account_queues WHERE account_id = :account_id AND completed > 0)
     OR NOT EXISTS (SELECT 1 FROM account_queues WHERE completed > 0)
     OR (SELECT count(DISTINCT jobs.account_id) FROM (

@@ -12,13 +12,19 @@ from itertools import pairwise
 from lxml import etree
 
 from gpu_renderer.content.svg.document import Document, Element, name_of
-from gpu_renderer.content.svg.stylesheet import KNOWN
+from gpu_renderer.content.svg.stylesheet import KNOWN, declarations
 from gpu_renderer.content.svg.values import NUMBER, numbers
 from gpu_renderer.content.vector import css
 from motion.formulas.easing import cubic_bezier
 
 UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
 """Animation features that are not played."""
+
+_INITIAL = {
+    **dict.fromkeys(("x", "y", "width", "height", "cx", "cy", "r", "x1", "y1", "x2", "y2", "dx", "dy", "stroke-dashoffset"), "0"),
+    **dict.fromkeys(("opacity", "fill-opacity", "stroke-opacity", "stop-opacity", "flood-opacity", "stroke-width"), "1"),
+}
+"""Initial values of attributes and properties that are numbers."""
 
 SECONDS_MAX = 1e9
 """Limit of times in a document, so that sums and quotients remain finite."""
@@ -52,7 +58,7 @@ def _apply(document: Document, animation: Element, seconds: float) -> None:
     share = _share(animation, seconds)
     if not _NAME.match(name) or target is None or share is None:
         return
-    base = target.get(name) or ""
+    base = _stated(target, name)
     value = _value(animation, share, "" if is_transform else base)
     if value is None:
         return
@@ -67,12 +73,17 @@ def _apply(document: Document, animation: Element, seconds: float) -> None:
         target.set("style", f"{target.get('style') or ''};{name}:{value}")
 
 
+def _stated(target: Element, name: str) -> str:
+    """Return the value of an attribute or property that its element states, otherwise its initial value, if that is a number."""
+    style = declarations(target.get("style") or "").normal
+    return style.get(name) or target.get(name) or _INITIAL.get(name, "")
+
+
 def _share(animation: Element, seconds: float) -> float | None:
     """Return the progress through one run, 0 to 1, or None before the start and, unless frozen, after the end."""
-    begin = next(
-        (time for word in (animation.get("begin") or "0").split(";") if (time := _clock(word)) is not None), None
-    )
-    if begin is None or seconds < begin:
+    stated = [_offset(word.strip()) for word in (animation.get("begin") or "0").split(";")]
+    begin = max((time for time in stated if time is not None and time <= seconds), default=None)
+    if begin is None:
         return None
     run, passed = _clock(animation.get("dur")), seconds - begin
     if run is None or run <= 0:
@@ -95,6 +106,12 @@ def _times(animation: Element, run: float) -> float:
     if number is None:
         return 1.0 if whole is None else whole / run
     return max(0.0, number if whole is None else min(number, whole / run))
+
+
+def _offset(text: str) -> float | None:
+    """Return the seconds of a clock value with an optional sign, or None for other text. Before 0, an animation is under way at the start."""
+    seconds = _clock(text.removeprefix("-"))
+    return -seconds if seconds is not None and text.startswith("-") else seconds
 
 
 def _clock(text: str | None) -> float | None:

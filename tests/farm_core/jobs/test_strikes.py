@@ -67,12 +67,51 @@ async def test_a_frame_that_holds_its_worker_counts_three_times(
 
 
 @pytest.mark.service
+async def test_strikes_count_for_ten_minutes_and_only_a_stall_makes_an_account_rest(database: Database) -> None:
+    strike = """
+        INSERT INTO job_events (job_id, at, event, status, detail)
+        VALUES ('small1', :at, 'retry task', 'processing', jsonb_build_object('kind', CAST(:kind AS text)))
+    """
+    now = utc_now()
+    minutes = {"stall": [-11, -9, -8], "crash": [-1], "lost": [-1, -2, -3]}
+    async with database.work() as session:
+        await rows.template(session, await rows.account(session, "small"))
+        await session.execute(text(JOBS))
+        for kind, ages in minutes.items():
+            for minute in ages:
+                await session.execute(text(strike), {"at": now + timedelta(minutes=minute), "kind": kind})
+
+    async def strikes(minute: int) -> list[workers.Strikes]:
+        moment = now + timedelta(minutes=minute)
+        found = await database.single(lambda connection: workers.striking_accounts(connection, moment))
+        return list(found.values())
+
+    assert await strikes(0) == [workers.Strikes(7, now - timedelta(minutes=8))]
+    assert await strikes(-2) == [workers.Strikes(9, now - timedelta(minutes=8))]
+    assert await strikes(1) == []
+
+
+@pytest.mark.service
 async def test_a_worker_rests_from_its_third_failure_in_a_row(database: Database) -> None:
     now = utc_now()
     async with database.work() as session:
         await session.execute(text(WORKER))
     rests = [await database.single(lambda connection: workers.blame_worker(connection, now, "w")) for _ in range(4)]
     assert rests == [None, None, now + timedelta(seconds=15), now + timedelta(seconds=30)]
+
+
+@pytest.mark.service
+async def test_a_worker_that_always_fails_rests_for_ten_minutes_each_time(database: Database) -> None:
+    """After a thousand failures, the pause was a number too large for Postgres, and the worker never rested again."""
+    now = utc_now()
+    async with database.work() as session:
+        await session.execute(text(WORKER))
+    rests = []
+    for failures in (8, 5_000):
+        async with database.work() as session:
+            await session.execute(text("UPDATE workers SET failures = :failures"), {"failures": failures})
+        rests.append(await database.single(lambda connection: workers.blame_worker(connection, now, "w")))
+    assert rests == [now + timedelta(seconds=600)] * 2
 
 
 @pytest.mark.service
@@ -94,22 +133,25 @@ async def test_a_worker_does_not_rest_for_an_account_that_completes_nothing_whil
 
 ELSEWHERE = """
     INSERT INTO job_events (job_id, at, event, status, detail)
-    SELECT jobs.id, now(), 'retry task', 'processing', '{"kind": "crash", "worker": "w"}' FROM jobs
+    SELECT jobs.id, now() - CAST(:age AS interval), 'retry task', 'processing', jsonb_build_object('kind', CAST(:kind AS text), 'worker', CAST(:worker AS text)) FROM jobs
     JOIN accounts ON accounts.id = jobs.account_id WHERE accounts.name = ANY(:names) AND jobs.status = :status
 """
 
 
 @pytest.mark.service
 @pytest.mark.parametrize(
-    ("names", "status", "counts"),
+    ("names", "status", "other", "counts"),
     [
-        (["well", "better"], "completed", True),
-        (["well"], "completed", False),
-        (["small", "large"], "processing", False),
+        (["well", "better"], "completed", {}, True),
+        (["well"], "completed", {}, False),
+        (["small", "large"], "processing", {}, False),
+        (["well", "better"], "completed", {"worker": "another"}, False),
+        (["well", "better"], "completed", {"kind": "lost"}, False),
+        (["well", "better"], "completed", {"age": timedelta(minutes=11)}, False),
     ],
 )
 async def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_failed_that_others_completed(
-    database: Database, names: list[str], status: str, counts: bool
+    database: Database, names: list[str], status: str, other: dict[str, object], counts: bool
 ) -> None:
     """A broken worker rested for no new account's failure, however many accounts met it."""
     jobs = JOBS.replace("('well', 'completed', 10)", "('well', 'completed', 10), ('better', 'completed', 10)")
@@ -125,7 +167,8 @@ async def test_failures_of_new_accounts_count_where_jobs_of_several_accounts_fai
             )
         )
         new = (await rows.account(session, "new")).id
-        await session.execute(text(ELSEWHERE), {"names": names, "status": status})
+        event = {"age": timedelta(0), "kind": "crash", "worker": "w"} | other
+        await session.execute(text(ELSEWHERE), {"names": names, "status": status, **event})
     blame = partial(workers.blame_worker, now=utc_now(), worker_id="w", account_id=new)
     rests = [await database.single(blame) for _ in range(3)]
     assert [until is not None for until in rests] == [False, False, counts]

@@ -32,6 +32,10 @@ def number(attributes: str, seconds: float, base: str = 'x="3"') -> float:
         (f'{SPAN} begin="1s"', 0.5, 3),
         (f'{SPAN} begin="1s"', 2.0, 15),
         (f'{SPAN} begin="click"', 9.0, 3),
+        (f'{SPAN} begin="-500ms"', 0.0, 12.5),
+        (f'{SPAN} begin="-0.5s" repeatCount="indefinite"', 2.0, 12.5),
+        (f'{SPAN} begin="0;click; 3s"', 3.5, 12.5),
+        (f'{SPAN} begin="0;3s"', 2.5, 3),
         (f'{SPAN} repeatCount="indefinite"', 5.0, 15),
         (f'{SPAN} repeatCount="1.5" fill="freeze"', 9.0, 15),
         (f'{SPAN} repeatDur="3s"', 2.5, 12.5),
@@ -47,6 +51,21 @@ def number(attributes: str, seconds: float, base: str = 'x="3"') -> float:
 )
 def test_a_number_moves_as_declared(attributes: str, seconds: float, expected: float) -> None:
     assert number(attributes, seconds) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "expected"),
+    [
+        ("opacity", "", 0.75),
+        ("opacity", 'opacity="0.4"', 0.45),
+        ("opacity", 'opacity="0.4" style="opacity: 0.2"', 0.35),
+        ("cx", "", 0.25),
+    ],
+)
+def test_an_animation_without_a_start_begins_at_the_value_that_the_element_has(
+    name: str, base: str, expected: float
+) -> None:
+    assert float(value('to="0.5" dur="2s"', 1.0, name, base=base) or "nan") == pytest.approx(expected)
 
 
 def test_colours_are_mixed_by_channel_and_words_change_half_way() -> None:
