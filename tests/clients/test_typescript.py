@@ -89,10 +89,12 @@ globalThis.setTimeout = (run, ms) => {
   pauses.push(ms);
   return timer(run, 0);
 };
-for (const [status, asked] of [[503, 3], [503, 3600], [429, 3600], [429, "Infinity"]]) {
+for (const [status, asked] of [[503, 3], [503, 3600], [429, 3600], [429, 3_000_000], [429, "Infinity"]]) {
   const answers = [Response.json({}, { status, headers: { "Retry-After": String(asked) } }), Response.json({})];
   await new FarmClient({ server: "http://farm.example", fetch: async () => answers.shift() }).getUsage();
 }
+const away = async () => Response.json({}, { status: 503 });
+try { await new FarmClient({ server: "http://farm.example", attempts: 40, fetch: away }).getUsage(); } catch {}
 console.log(JSON.stringify(pauses));
 """
 
@@ -158,8 +160,10 @@ def test_it_compiles_and_talks_to_the_api(own_world: World, compiled: Path) -> N
 
 @needs_compiler
 def test_a_farm_that_asks_for_a_pause_gets_it_within_30_seconds(compiled: Path) -> None:
-    """A proxy can ask for an hour of maintenance. A 429 says exactly when the limit ends."""
-    assert run(compiled, PAUSES) == [3_000, 30_000, 3_600_000, 250]
+    """A proxy can ask for an hour of maintenance. A 429 says exactly when the limit ends. A timer of more than 24 days ended at once."""
+    pauses = run(compiled, PAUSES)
+    assert pauses[:5] == [3_000, 30_000, 3_600_000, 2**31 - 1, 250]
+    assert pauses[5:] == [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, *[20_000] * 32]
 
 
 @needs_compiler

@@ -68,6 +68,8 @@ export class NoAnswer extends Error {
 }
 
 const FIRST_PAUSE_MS = 250;
+const PAUSE_MAX_MS = 20_000; // unless the farm asks for more
+const TIMER_MAX_MS = 2 ** 31 - 1; // a longer timer ends at once
 const ASKED_MAX_MS = 30_000; // of the pause that a 5xx asks for: a proxy can ask for an hour of maintenance
 const TIMEOUT_MS = 60_000;
 const MADE_TWICE = ["/api/v1/keys", "/api/v1/templates", "/api/v1/templates/import"];
@@ -91,7 +93,7 @@ export class Transport {
   async send<Answer>(call: Call): Promise<Answer> {
     const attempts = this.options.attempts ?? 6;
     for (let attempt = 1; ; attempt++) {
-      let pause = FIRST_PAUSE_MS * 2 ** (attempt - 1);
+      let pause = Math.min(PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
       try {
         const response = await this.once(call);
         if (response.ok) {
@@ -107,7 +109,7 @@ export class Transport {
         if (error instanceof ApiError) throw error;
         if (attempt >= attempts || !mayRepeat(call)) throw new NoAnswer(call, this.options.server, error);
       }
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(TIMER_MAX_MS, pause)));
     }
   }
 
