@@ -14,7 +14,10 @@ from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.db.sql import statement
 from farm_core.jobs import workers
+from farm_core.jobs.judge import Fail, Failure, FailureKind
+from farm_core.jobs.tasks import judge_task, lease_tasks
 from tests.farm_core import rows
+from tests.farm_core.jobs.test_leases import TASKS, leases
 
 JOBS = """
     INSERT INTO jobs (id, account_id, template_id, status, progress, inputs, width, height, fps, frame_count, reserved_ms, origin,
@@ -112,6 +115,40 @@ async def test_a_worker_that_always_fails_rests_for_ten_minutes_each_time(databa
             await session.execute(text("UPDATE workers SET failures = :failures"), {"failures": failures})
         rests.append(await database.single(lambda connection: workers.blame_worker(connection, now, "w")))
     assert rests == [now + timedelta(seconds=600)] * 2
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(
+    ("before", "left"),
+    [
+        ([("crash", "w0")], {"w0": 2, "w1": 2, "w2": 2}),
+        ([("lost", "w1"), ("missing", "w1")], {"w0": 2, "w1": 2, "w2": 2}),
+        ([("stall", "w1")], {"w0": 0, "w1": 0, "w2": 2}),
+    ],
+)
+async def test_workers_are_forgiven_only_where_several_died_of_a_job_that_fails(
+    database: Database, before: list[tuple[str, str]], left: dict[str, int]
+) -> None:
+    """A single failing worker may itself be broken."""
+    event = """
+        INSERT INTO job_events (job_id, at, event, status, detail)
+        VALUES ('ada1', now(), 'retry task', 'processing', jsonb_build_object('kind', CAST(:kind AS text), 'worker', CAST(:worker AS text)))
+    """
+    async with database.work() as session:
+        made = await rows.template(session, await rows.account(session))
+        session.add(rows.job(made, id="ada1", status="processing", renderer="r"))
+        await session.flush()
+        await session.execute(text(TASKS))
+        await session.execute(text("UPDATE tasks SET failures = 2"))
+        for worker in left:
+            await session.execute(text(WORKER.replace("'w'", f"'{worker}'").replace("0, 0, now()", "0, 2, now()")))
+        for kind, worker in before:
+            await session.execute(text(event), {"kind": kind, "worker": worker})
+        (held,) = await lease_tasks(session, utc_now(), leases(["ada1.0"], "t"))
+        verdict = await judge_task(session, utc_now(), held.lease_token, Failure(FailureKind.crash, "It died.", "w0"))
+        assert isinstance(verdict, Fail)
+        found = await session.execute(text("SELECT id, failures FROM workers"))
+    assert {row.id: row.failures for row in found} == left
 
 
 @pytest.mark.service
