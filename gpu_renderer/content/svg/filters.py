@@ -259,7 +259,8 @@ class _Chain:
         name = self._primitive.get("operator") or "over"
         if name == "arithmetic":
             factors = (self._number(f"k{index}") for index in range(1, 5))
-            return skia.ImageFilters.Arithmetic(*factors, True, inputs[1], inputs[0])
+            backdrop = inputs[1] or skia.ImageFilters.Offset(0, 0)  # unlike Xfermode, it takes no None
+            return skia.ImageFilters.Arithmetic(*factors, True, backdrop, inputs[0])
         return skia.ImageFilters.Xfermode(_OPERATORS.get(name, skia.BlendMode.kSrcOver), inputs[1], inputs[0])
 
     def _color_matrix(self, inputs: list[_Result]) -> _Result:

@@ -125,6 +125,11 @@ def test_a_displacement_reads_the_source_itself() -> None:
     assert at(body, (21, 21), (69, 69), (75, 75)) == [BLUE, BLUE, NOTHING]
 
 
+def test_arithmetic_composites_over_the_source_itself() -> None:
+    primitives = '<feFlood flood-color="red"/><feComposite operator="arithmetic" k2=".5" k3=".5" in2="SourceGraphic"/>'
+    assert at(filtered(primitives), (50, 50)) == [[128, 0, 128, 255]]
+
+
 @pytest.mark.parametrize("name", ["BackgroundImage", "FillPaint", "StrokePaint", "unknown"])
 def test_an_input_that_browsers_do_not_have_is_the_last_result(name: str) -> None:
     assert at(filtered(f'<feFlood flood-color="red"/><feOffset in="{name}"/>'), (5, 5)) == [RED]
