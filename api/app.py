@@ -146,7 +146,7 @@ def create_app(state: AppState) -> FastAPI:
         ],
     )
     for page in app.routes:
-        if isinstance(page, APIRoute):  # the documentation, whose routes are no HeadRoute
+        if isinstance(page, APIRoute) and page.methods:  # the documentation, whose routes are no HeadRoute
             page.methods.add("HEAD")
     app.state.dependencies = state
     add_error_handlers(app)

@@ -44,7 +44,9 @@ class BatchRequest(Body):
     output: Annotated[Any, WithJsonSchema(OUTPUT)] = None
     callback_url: Annotated[Any, WithJsonSchema(CALLBACK)] = None
     priority: Annotated[Any, INTEGER, WithJsonSchema(PRIORITY)] = None
-    partial: Annotated[StrictBool, or_null(StrictBool)] = Field(False, description="Queue the rows without faults even if others have some.")
+    partial: Annotated[StrictBool, or_null(StrictBool)] = Field(
+        False, description="Queue the rows without faults even if others have some."
+    )
 
 
 class BatchItem(Shape):

@@ -53,7 +53,12 @@ def server(farm: AsyncFarmClient, version: str) -> MCPServer:
         _tool(tools.cancel_render, ToolAnnotations(idempotent_hint=True)),
     ]
     return MCPServer(
-        "render-farm", title="Render farm", version=version, instructions=_INSTRUCTIONS, log_level="WARNING", tools=offered
+        "render-farm",
+        title="Render farm",
+        version=version,
+        instructions=_INSTRUCTIONS,
+        log_level="WARNING",
+        tools=offered,
     )
 
 
@@ -61,8 +66,8 @@ def _tool(function: Callable[..., Awaitable[Any]], annotations: ToolAnnotations)
     """Return the tool of a method. It refuses arguments that it does not have, which the package would ignore."""
     tool = Tool.from_function(_reporting(function), annotations=annotations)
     known = tool.fn_metadata.arg_model
-    strict = create_model(known.__name__, __base__=known, __cls_kwargs__={"extra": "forbid"})
-    tool.fn_metadata.arg_model, tool.parameters = strict, strict.model_json_schema(by_alias=True)
+    tool.fn_metadata.arg_model = create_model(known.__name__, __base__=known, __cls_kwargs__={"extra": "forbid"})
+    tool.parameters = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
     return tool
 
 

@@ -21,8 +21,12 @@ UNPLAYED = re.compile(r"@(?:-\w+-)?keyframes\b|<animateMotion\b")
 """Animation features that are not played."""
 
 _INITIAL = {
-    **dict.fromkeys(("x", "y", "width", "height", "cx", "cy", "r", "x1", "y1", "x2", "y2", "dx", "dy", "stroke-dashoffset"), "0"),
-    **dict.fromkeys(("opacity", "fill-opacity", "stroke-opacity", "stop-opacity", "flood-opacity", "stroke-width"), "1"),
+    **dict.fromkeys(
+        ("x", "y", "width", "height", "cx", "cy", "r", "x1", "y1", "x2", "y2", "dx", "dy", "stroke-dashoffset"), "0"
+    ),
+    **dict.fromkeys(
+        ("opacity", "fill-opacity", "stroke-opacity", "stop-opacity", "flood-opacity", "stroke-width"), "1"
+    ),
 }
 """Initial values of attributes and properties that are numbers."""
 
