@@ -31,6 +31,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from farm_core.db.arrays import PlainListDumper
+from farm_core.db.bounded_connection import CANCEL_SECONDS, connecting
 from farm_core.db.shares import SharedPool
 from farm_core.db.urls import CONNECTION, SERVER_LIMITS, limiting
 
@@ -57,7 +58,8 @@ class Database:
         self, url: str, pool_connections: int = 10, *, ping: bool = True, statement_seconds: float | None = None
     ) -> None:
         """Create the pools, each with up to `pool_connections`. `ping` tests every connection before use; callers
-        that repeat failed work can omit it. Postgres cancels a statement after `statement_seconds` (`was_too_slow`)."""
+        that repeat failed work can omit it. Postgres cancels a statement after `statement_seconds` (`was_too_slow`); if it does not, the
+        connection breaks."""
         options: dict[str, Any] = {
             "poolclass": SharedPool,
             "pool_size": pool_connections,
@@ -67,7 +69,7 @@ class Database:
             "pool_use_lifo": True,  # a few connections, with prepared statements, do most of the work
             "json_serializer": _json_text,
             "json_deserializer": orjson.loads,
-            "connect_args": CONNECTION,
+            "connect_args": CONNECTION if statement_seconds is None else CONNECTION | _bounded(statement_seconds),
         }
         self.engine: AsyncEngine = create_async_engine(driver_url(url), **options)
         # A single statement is its own transaction, which saves two round trips. These connections always stay in
@@ -184,6 +186,10 @@ def was_ended(error: BaseException) -> bool:
 def waited_in_vain(error: DBAPIError) -> bool:
     """Return True if Postgres cancelled the statement, because it waited longer for a lock than its `lock_timeout`."""
     return getattr(error.orig, "sqlstate", None) == _LOCK_TIMEOUT_STATE
+
+
+def _bounded(statement_seconds: float) -> dict[str, Any]:
+    return {"async_creator_fn": connecting(statement_seconds + CANCEL_SECONDS)}
 
 
 def _limit_server(statement_seconds: float | None, connection: Any, _record: object) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 import redis
@@ -47,6 +48,25 @@ def test_a_connection_that_broke_is_replaced(own_world: World) -> None:
     ada.get("/usage")
     own_world.database.execute(END_OTHERS)
     assert ada.get("/usage").status_code == 200
+
+
+BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+
+def test_a_connection_that_stops_answering_is_replaced(start: Callable[..., World]) -> None:
+    """As on a frozen machine, or a disk that hangs: the kernel still answers, but no statement ends."""
+    world = start(statement_seconds_max=0.1)
+    ada = world.account()
+    assert ada.get("/usage").status_code == 200
+    frozen = [psutil.Process(pid) for (pid,) in world.database.execute(BACKENDS).fetchall()]
+    assert frozen
+    for backend in frozen:
+        backend.suspend()
+    try:
+        assert ada.get("/usage").status_code == 200
+    finally:
+        for backend in frozen:
+            backend.resume()
 
 
 def test_a_postgres_without_writes_is_a_503_that_may_be_tried_again(own_world: World) -> None:
