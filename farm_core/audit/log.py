@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlmodel import col
 
 from farm_core.audit.models import AuditEntry
-from farm_core.db.columns import utc_now
+from farm_core.db import postgres_clock
 
 PAGE_MAX: Final = 200
 
@@ -39,7 +39,7 @@ async def record(
 ) -> AuditEntry:
     """Add an entry, such as action `pause`, target `account acc_1`, and return it. `detail` is JSON."""
     entry = AuditEntry(
-        at=utc_now(), who=actor.name, role=str(actor.role), action=action, target=target,
+        at=await postgres_clock.now(session), who=actor.name, role=str(actor.role), action=action, target=target,
         detail=None if detail is None else dict(detail),
     )  # fmt: skip
     session.add(entry)

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
 from farm_core.batches.models import Batch
-from farm_core.db.columns import utc_now
+from farm_core.db import postgres_clock
 from farm_core.jobs.endings import Ending, end_jobs
 from farm_core.jobs.models import Job
 from farm_core.jobs.repository import SHOWN, JobRow, NewJob, ShownJob, create_all
@@ -85,4 +85,5 @@ async def cancel(session: AsyncSession, batch_id: str) -> int:
     """Cancel the batch's open jobs; return their number."""
     open_jobs = select(col(Job.id)).where(col(Job.batch_id) == batch_id, col(Job.status).not_in(sorted(JOB_TERMINAL)))
     ids = list(await session.scalars(open_jobs.order_by(col(Job.id))))
-    return len(await end_jobs(session, utc_now(), "cancel", [Ending(id_) for id_ in ids])) if ids else 0
+    now = await postgres_clock.now(session)
+    return len(await end_jobs(session, now, "cancel", [Ending(id_) for id_ in ids])) if ids else 0

@@ -27,7 +27,7 @@ from farm_core.cli import connection, data_folder
 from farm_core.cli.acting import CommandRefused, account_of, add_yes_argument, command_line_actor, confirmed
 from farm_core.controls import accounts as controls
 from farm_core.controls.deletion import DeletionReport, contents, delete_account
-from farm_core.db.columns import utc_now
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.db.queue_models import AccountQueue
 from farm_core.ids import new_id
@@ -129,8 +129,8 @@ async def _set_priorities(
 
 
 async def _show(database: Database, arguments: argparse.Namespace) -> Shown:
-    now = utc_now()
     async with database.reading() as session:
+        now = await postgres_clock.now(session)
         account = await account_of(session, arguments.name)
         used, minutes = await usage.of_month(session, account.id, now), await usage.minutes(session, account.id, now)
         queue = await session.get(AccountQueue, account.id)

@@ -18,7 +18,7 @@ from sqlmodel import col
 from farm_core.audit.log import Actor, record, update_detail
 from farm_core.controls.accounts import check_priority
 from farm_core.controls.errors import NotAllowed
-from farm_core.db.columns import utc_now
+from farm_core.db import postgres_clock
 from farm_core.db.database import Database
 from farm_core.db.sql import execute
 from farm_core.ids import new_id
@@ -92,7 +92,7 @@ class JobFilter:
 async def count(session: AsyncSession, chosen: JobFilter, among: Sequence[JobStatus] | None = None) -> int:
     """Return the number of matching jobs. `among` are the statuses that the control accepts, such as CANCELLABLE. Failed and
     cancelled jobs that were retried do not count then: no control accepts them."""
-    wanted = select(func.count()).select_from(Job).where(*chosen.conditions(utc_now()))
+    wanted = select(func.count()).select_from(Job).where(*chosen.conditions(await postgres_clock.now(session)))
     if among is not None:
         wanted = wanted.where(has_status(*among))
         if set(among) <= set(RETRYABLE):
@@ -104,7 +104,8 @@ async def cancel(database: Database, actor: Actor, chosen: JobFilter) -> int:
     """Cancel matching jobs that have not ended; return their number."""
 
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
-        return len(await end_jobs(session, utc_now(), "cancel", [Ending(job_id) for job_id in ids]))
+        now = await postgres_clock.now(session)
+        return len(await end_jobs(session, now, "cancel", [Ending(job_id) for job_id in ids]))
 
     return await _in_batches(database, actor, chosen, _Change("cancel", has_status(*CANCELLABLE), act))
 
@@ -121,7 +122,7 @@ async def set_priority(database: Database, actor: Actor, chosen: JobFilter, prio
     check_priority(priority)
 
     async def act(session: AsyncSession, ids: Sequence[str]) -> int:
-        values = {"job_ids": list(ids), "priority": priority, "now": utc_now()}
+        values = {"job_ids": list(ids), "priority": priority, "now": await postgres_clock.now(session)}
         return len(await execute(session, "rank_jobs", values))
 
     condition = has_status(*RANKABLE) & (col(Job.priority) != priority)
@@ -135,7 +136,7 @@ async def create_again(session: AsyncSession, ids: Sequence[str]) -> int:
 
 async def create_again_by_id(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
     """Create failed and cancelled jobs again in one statement; return the new ids by the old ones."""
-    now = utc_now()
+    now = await postgres_clock.now(session)
     values = {"ids": list(ids), "new_ids": [new_id("job") for _ in ids], "now": now, "period": period_of(now)}
     rows = await execute(session, "create_again", values)
     await notify(session, "jobs", "")
@@ -151,7 +152,8 @@ async def requeue_segment(session: AsyncSession, actor: Actor, job_id: str, inde
     values = {"job_id": job_id, "index": index}
     if not await execute(session, "requeue_segment", values):
         raise NotAllowed(f"Segment {index} of {job_id} is not rendered or being rendered, or the job has ended.")
-    await write_event(session, utc_now(), job_id, "requeue segment", {"task": index, "by": actor.name})
+    now = await postgres_clock.now(session)
+    await write_event(session, now, job_id, "requeue segment", {"task": index, "by": actor.name})
     await record(session, actor, "requeue segment", f"job {job_id}", {"segment": index})
     await notify(session, "withdrawn", "")
 
@@ -180,7 +182,9 @@ class _Change:
 
 async def _in_batches(database: Database, actor: Actor, chosen: JobFilter, change: _Change) -> int:
     """Change all jobs that match now, BATCH in one transaction; return the number of changed jobs."""
-    total, matching = 0, select(col(Job.id)).where(*chosen.conditions(utc_now()), change.possible)
+    async with database.reading() as session:
+        now = await postgres_clock.now(session)
+    total, matching = 0, select(col(Job.id)).where(*chosen.conditions(now), change.possible)
     entry_id: int | None = None
     while ids := await _read(database, matching):
         before = total

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, SQLColumnExpression, and_, false, func, li
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 
-from farm_core.db.columns import utc_now
+from farm_core.db import postgres_clock
 from farm_core.db.queue_models import AccountQueue
 from farm_core.db.sql import execute
 from farm_core.jobs.endings import Ending, end_jobs
@@ -99,7 +99,8 @@ async def create_all(session: AsyncSession, jobs: Sequence[NewJob]) -> list[str]
     It must be one statement, because the usage row is locked before the account's queue row (see queues.sql).
     """
     rows = [{_COLUMNS[name]: value for name, value in {**_QUEUED, **job}.items()} for job in jobs]
-    values = {"jobs": orjson.dumps(rows).decode(), "now": utc_now(), "period": period_of(jobs[0]["created_at"])}
+    now = jobs[0]["created_at"]
+    values = {"jobs": orjson.dumps(rows).decode(), "now": now, "period": period_of(now)}
     stored = await execute(session, "create_jobs", values)
     return list(stored[0].ids) if stored else []
 
@@ -161,7 +162,8 @@ async def count_of_account(session: AsyncSession, account_id: str) -> int:
 
 async def cancel(session: AsyncSession, job_id: str, percent: float | None = None) -> bool:
     """Cancel the job if it has not ended; return True if it was cancelled. `percent` is its live progress, if known."""
-    return bool(await end_jobs(session, utc_now(), "cancel", [Ending(job_id, percent=percent)]))
+    now = await postgres_clock.now(session)
+    return bool(await end_jobs(session, now, "cancel", [Ending(job_id, percent=percent)]))
 
 
 async def notify(session: AsyncSession, channel: str, payload: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from farm_core.jobs import claims
 from farm_core.jobs import tasks as job_tasks
 from farm_core.jobs import workers as job_workers
 from farm_core.jobs.models import Job, Task, Worker
+from farm_core.jobs.repository import cancel as cancel_job
 from farm_core.jobs.status import JobStatus
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
@@ -197,6 +198,34 @@ async def test_an_action_on_many_jobs_has_one_audit_entry_that_counts_them_all(
         ("cancel", {"filter": {"text": "hook"}, "jobs": 9}),
         ("set priority", {"filter": {}, "jobs": 9, "priority": 3}),
     ]
+
+
+LATE = """
+    SELECT source FROM (
+        SELECT 'event' AS source, at FROM job_events UNION ALL SELECT 'audit', at FROM audit_log
+        UNION ALL SELECT 'created', created_at FROM jobs UNION ALL SELECT 'finished', finished_at FROM jobs
+    ) AS written WHERE at > clock_timestamp()
+"""
+
+
+async def test_changes_have_the_time_of_postgres(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As made by a command on a machine whose clock is ahead. A job created again there came after all jobs of the next day."""
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Ahead:
+            return super().now(tz) + timedelta(days=1)
+
+    for number in range(4):
+        await farm.add("ada", f"j{number}")
+    monkeypatch.setattr("farm_core.db.columns.datetime", Ahead)
+    assert await jobs.set_priority(farm.database, ACTOR, JobFilter(), 3) == 4
+    assert await jobs.cancel(farm.database, ACTOR, JobFilter(ids=("j0", "j1"))) == 2
+    assert await jobs.retry(farm.database, ACTOR, JobFilter()) == 2
+    async with farm.database.work() as session:
+        await cancel_job(session, "j2")
+        assert list(await session.scalars(text(LATE))) == []
+        assert await jobs.count(session, JobFilter(newer_than=timedelta(hours=1))) == 6
 
 
 async def test_each_failed_job_is_retried_once(farm: Farm) -> None:
