@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
 from cluster.worker.temporary_room import check_sizes
-from farm_core.storage.port import Storage
+from farm_core.storage.port import ObjectMissing, Storage
+from farm_core.telemetry import logs
+
+_log = logs.logger(__name__)
 
 BYTES_MAX: Final = 2_000_000_000
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class MediaCache:
@@ -24,12 +30,20 @@ class MediaCache:
         folder.mkdir(parents=True, exist_ok=True)
 
     def path(self, key: str) -> Path:
-        """Return the path of the object's file, which exists until it is trimmed. Raises ObjectMissing."""
+        """Return the path of the object's file, which exists until it is trimmed.
+
+        Raises ObjectMissing, also for an object whose bytes have changed. It is deleted, so that the next job stores it anew.
+        """
         path = self._folder / Path(key).name
         if key in self._sizes:
             self._sizes.move_to_end(key)
             return path
         self._storage.get_file(key, path)
+        if _has_changed(path):
+            _log.warning("deleted an object that is damaged in storage", key=key)
+            self._storage.delete(key)
+            path.unlink()
+            raise ObjectMissing(key)
         self._sizes[key] = path.stat().st_size
         return path
 
@@ -58,3 +72,11 @@ class MediaCache:
                 return
             surplus_bytes -= self._sizes.pop(key)
             (self._folder / Path(key).name).unlink(missing_ok=True)
+
+
+def _has_changed(path: Path) -> bool:
+    """Return True if the file is named by a hash that its content does not have. Uploads have other names."""
+    if not _SHA256.fullmatch(path.stem):
+        return False
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() != path.stem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import shutil
@@ -113,6 +114,31 @@ def test_a_worker_logs_once_a_minute_that_storage_is_away(tmp_path: Path) -> Non
     kinds = [report.failure.kind for report in reports if isinstance(report, Ended)]
     assert kinds == ["missing", "store", "store", "store", "missing"]
     assert [line["task"] for line in lines if line["event"] == "assignment failed"] == ["t0.0", "t1.0", "t0.0"]
+
+
+@pytest.mark.gl
+@pytest.mark.parametrize("damaged", ["document", "picture"])
+def test_an_object_whose_bytes_have_changed_is_missing_and_no_worker_is_to_blame(tmp_path: Path, damaged: str) -> None:
+    """A changed byte of a document is another video, or an error of the worker; one of a picture is damage in the video."""
+    storage = LocalStorage(tmp_path / "storage", Links(b"secret"))
+    runner = TaskRunner(
+        "w", SessionSegmentMaker(Settings(data_folder=tmp_path, gl_software=True)), storage, tmp_path / "scratch"
+    )
+    source, image = "https://example.com/a.png", picture(0)
+    shown = orjson.dumps(document(layer("a", __kind="image", width=60, height=30, src=source)))
+    keys = {
+        "document": f"frozen/{hashlib.sha256(shown).hexdigest()}.json",
+        "picture": f"media/{hashlib.sha256(image).hexdigest()}.png",
+    }
+    for key, data in zip(keys.values(), (shown, image), strict=True):
+        storage.put_bytes(key, data)
+    changed = bytearray(storage.get_bytes(keys[damaged]))
+    changed[len(changed) // 2] ^= 1
+    storage.put_bytes(keys[damaged], bytes(changed))
+    report = runner.execute(SegmentAssignment("t", "t", "j", keys["document"], {source: keys["picture"]}, VIDEO, 0, 2))
+    assert isinstance(report, Ended), report
+    assert report.failure.kind is FailureKind.missing
+    assert [storage.exists(key) for key in keys.values()] == [name != damaged for name in keys]
 
 
 @pytest.mark.parametrize(
