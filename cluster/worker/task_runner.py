@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn
 
+import orjson
+
 from cluster.worker.assembly import write_file
 from cluster.worker.failures import DAMAGED, failure_of
 from cluster.worker.media_cache import BYTES_MAX, MediaCache
@@ -175,12 +177,26 @@ class TaskRunner:
         return paths
 
     def _refuse_changed(self, assignment: AssemblyAssignment, hashes: Sequence[str]) -> None:
-        """Raise SegmentDamaged for segments whose bytes in storage are not those that were rendered. The hash of a cached one is unknown."""
+        """Raise SegmentDamaged for segments whose bytes in storage are not those that were rendered.
+
+        The hash of a cached one is known only if an equal video has been assembled. Otherwise that video would be overwritten.
+        """
         segments = assignment.rendered_job.segments
+        known = self._hashes_of_equal_video(assignment) if any(one.get("cached") for one in segments) else {}
         if changed := [
-            one["key"] for one, found in zip(segments, hashes, strict=True) if one.get("sha256", found) != found
+            one["key"]
+            for one, found in zip(segments, hashes, strict=True)
+            if one.get("sha256", known.get(one["key"], found)) != found
         ]:
             self._lose(changed)
+
+    def _hashes_of_equal_video(self, assignment: AssemblyAssignment) -> dict[str, str]:
+        """Return the hashes of segments by key, from the receipt of an equal video."""
+        try:
+            former = orjson.loads(self._storage.get_bytes(receipt_key(assignment.video_key)))
+        except (ObjectMissing, orjson.JSONDecodeError):
+            return {}
+        return {one["key"]: one["sha256"] for one in former["segments"]}
 
     @contextmanager
     def _suspecting_cached(self, assignment: AssemblyAssignment) -> Iterator[None]:

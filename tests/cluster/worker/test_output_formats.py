@@ -276,6 +276,24 @@ class TestWorkers:
         assert rendered_segments(farm, video) == segments
         assert isinstance(runner.execute(assembly), Finished)
 
+    def test_a_cached_segment_that_has_changed_since_an_equal_video_is_rendered_again(self, farm: Farm) -> None:
+        """The finished video, which equal jobs of all accounts share, was overwritten with a damaged one."""
+        runner, storage = farm
+        video = video_of("mp4")
+        segments = rendered_segments(farm, video)
+        assembly = assembly_of(segments, video, "k")
+        done = runner.execute(assembly)
+        assert isinstance(done, Finished)
+        finished = storage.get_bytes(done.key)
+        data = bytearray(storage.get_bytes(segments[1]))
+        data[-1] ^= 1
+        storage.put_bytes(segments[1], bytes(data))
+        cached = replace(assembly, rendered_job=with_facts(assembly.rendered_job, {"cached": True}))
+        assert lost_segments(runner.execute(cached)) == segments[1:2]
+        assert storage.get_bytes(done.key) == finished
+        assert rendered_segments(farm, video) == segments
+        assert isinstance(runner.execute(cached), Finished)
+
     def test_fresh_segments_that_cannot_be_joined_are_not_rendered_again(self, farm: Farm) -> None:
         """Otherwise a job that no worker can join would never end."""
         runner, _ = farm
