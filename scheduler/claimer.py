@@ -15,11 +15,20 @@ from sqlalchemy.exc import SQLAlchemyError
 from farm_core.jobs import claims
 from farm_core.jobs.claims import ClaimedJob, FrozenJob
 from farm_core.jobs.endings import Ending, end_jobs
-from farm_core.jobs.judge import REPEATED_FAILURE, STORE_PAUSE_SECONDS
+from farm_core.jobs.judge import (
+    MISSING,
+    MISSING_PAUSE_SECONDS,
+    REPEATED_FAILURE,
+    STORE_PAUSE_SECONDS,
+    Fail,
+    Failure,
+    FailureKind,
+    judge,
+)
 from farm_core.jobs.status import JobStatus
 from farm_core.progress.changes import changed
 from farm_core.storage.disk_space import machine_fault
-from farm_core.storage.port import StorageUnavailable
+from farm_core.storage.port import ObjectMissing, StorageUnavailable
 from farm_core.telemetry import logs, traces
 from farm_core.telemetry.logs import OnceAMinute, in_a_line
 from farm_core.usage.stored import count_waiting_accounts, reserve_share
@@ -199,7 +208,10 @@ class Claimer(Service):
                 _log.warning(
                     "storage does not answer" if is_storage else "jobs wait to be prepared", error=in_a_line(error)
                 )
-            await self._hand_back(job, failed=not is_away, after_seconds=STORE_PAUSE_SECONDS if is_away else 0.0)
+            pause = (
+                STORE_PAUSE_SECONDS if is_away else MISSING_PAUSE_SECONDS if isinstance(error, ObjectMissing) else 0.0
+            )
+            await self._hand_back(job, failed=not is_away, after_seconds=pause)
 
     async def _plan_or_fail(self, job: ClaimedJob) -> None:
         try:
@@ -210,6 +222,12 @@ class Claimer(Service):
                 await self.planner.plan(frozen)
         except IngestFailed as failure:
             await self._fail(job, str(failure))
+        except ObjectMissing as error:
+            verdict = judge(job.failures, Failure(FailureKind.missing, MISSING))
+            if not isinstance(verdict, Fail):
+                raise
+            _log.warning("preparation failed", error=in_a_line(error))
+            await self._fail(job, verdict.public_message)
 
     async def _ingest(self, job: ClaimedJob) -> FrozenJob:
         gate = self._gates.setdefault(job.account_id, MediaGate(self.dependencies.clock.monotonic))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from farm_core.jobs.judge import DISK_RESERVED, STORAGE_AWAY, Failure, FailureKind
+from farm_core.jobs.judge import DISK_RESERVED, MISSING, STORAGE_AWAY, Failure, FailureKind
 from farm_core.storage.disk_space import has_reserve, has_temporary_room, is_disk_broken, is_disk_full
 from farm_core.storage.port import ObjectMissing, StorageNearlyFull, StorageUnavailable
 from gpu_renderer.errors import DiskNearlyFull, EncoderUnavailable, GpuUnavailable, RenderError
 from gpu_renderer.pipeline import RenderStopped
 from motion.errors import DocumentError
 
-MISSING: Final = "A file that the render needs is not in the farm's storage."
 DAMAGED: Final = "Segments of the video are damaged in the farm's storage."
 TOO_LARGE: Final = (
     "The render's temporary files exceed what the farm's disk can spare. Render a smaller or shorter video, or one in a format with "

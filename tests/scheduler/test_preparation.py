@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 from datetime import timedelta
 from functools import partial
@@ -14,13 +15,14 @@ from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.ids import new_id
 from farm_core.jobs import claims
-from farm_core.jobs.judge import REPEATED_FAILURE
+from farm_core.jobs.judge import MISSING, REPEATED_FAILURE
 from farm_core.storage.links import Links
 from farm_core.storage.local import LocalStorage
 from farm_core.usage.stored import FULL
 from scheduler import claimer, freezer
 from scheduler.claimer import DEATHS_MAX, FAILURES_MAX, Claimer
 from scheduler.scheduler import Scheduler
+from tests.patience import HANG_SECONDS
 from tests.scheduler.farm import DummyWork, FarmUnderTest, farm, furnish, parts_for
 
 pytestmark = pytest.mark.service
@@ -82,6 +84,26 @@ async def test_a_job_waits_for_a_disk_that_is_full_and_for_threads_and_loses_no_
         job = await under_test.ended(await under_test.create(seconds=1))
         assert (job.status, job.error, job.failures, job.attempt) == ("completed", None, 0, 1)
     assert next(faults, None) is None
+
+
+async def test_a_job_waits_for_a_document_that_storage_lacks_and_fails_at_the_third_attempt(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that is not mounted, or a lifecycle rule of the operator's bucket."""
+    monkeypatch.setattr(Claimer, "every_seconds", 0.1)
+    async with farm(database_url, tmp_path) as under_test:
+        monkeypatch.setattr(claimer, "MISSING_PAUSE_SECONDS", 0.05)
+        under_test.storage.delete("documents/empty.json")
+        job = await under_test.ended(await under_test.create(seconds=1))
+        assert (job.status, job.error, job.failures) == ("failed", MISSING, 2)
+        monkeypatch.setattr(claimer, "MISSING_PAUSE_SECONDS", 3600)
+        waiting = await under_test.create(seconds=1)
+        async with asyncio.timeout(HANG_SECONDS):
+            while not (job := await under_test.job(waiting)).failures:  # noqa: ASYNC110 - it is in the database
+                await asyncio.sleep(0.02)
+        assert job.status == "processing"
+        assert job.lease_expires_at is not None
+        assert job.lease_expires_at > utc_now() + timedelta(minutes=30)
 
 
 FAULTS = """
