@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import calendar
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_hex
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel
-from sqlalchemy import select
+from sqlalchemy import Row, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlmodel import col
 from starlette.responses import RedirectResponse, Response
@@ -18,6 +19,7 @@ from starlette.responses import RedirectResponse, Response
 from api.dependencies import AppStateOf, Origin, Page, Reading, Work
 from api.keys import service as keys
 from api.keys.schemas import KeyRequest
+from console import keyset
 from console.charts import Chart
 from console.errors import ActionRefused
 from console.pages import page
@@ -36,8 +38,10 @@ from farm_core.webhooks.models import Delivery
 
 router = APIRouter(prefix="/account")
 WEBHOOKS_MAX: Final = 50
+KEYS_MAX: Final = 100
 SEARCHED_MAX: Final = 5_000
-"""Number of newest renders with a webhook among which those with a status are searched."""
+"""Number of renders with a webhook among which a page of webhooks is searched. A render has no webhook before it ends."""
+KeysFrom = Annotated[int, Query(ge=0, le=1_000_000)]
 LIFETIMES: Final = {"": None, "7": timedelta(days=7), "30": timedelta(days=30), "365": timedelta(days=365)}
 
 
@@ -55,9 +59,11 @@ class KeyForm(BaseModel):
 
 
 @router.get("")
-async def account_page(request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading) -> Response:
-    """Return the page with this month's usage and the keys."""
-    return await _page(request, viewer, state, work)
+async def account_page(
+    request: Request, viewer: ViewerOf, state: AppStateOf, work: Reading, keys_from: KeysFrom = 0
+) -> Response:
+    """Return the page with this month's usage and the keys, from the key `keys_from` on."""
+    return await _page(request, viewer, state, work, keys_from)
 
 
 @router.post("/keys")
@@ -79,19 +85,28 @@ async def create_key(
 
 
 @router.post("/keys/{key_id}/revoke")
-async def revoke_key(viewer: ChangerOf, state: AppStateOf, work: Work, key_id: str) -> Response:
-    """Revoke a key. Its next request fails."""
+async def revoke_key(
+    viewer: ChangerOf, state: AppStateOf, work: Work, key_id: str, keys_from: KeysFrom = 0
+) -> Response:
+    """Revoke a key. Its next request fails. Lead back to the part of the list that has it."""
     await keys.revoke(work, state, viewer.caller, key_id)
     await record(work, viewer.actor, "revoke key", f"key {key_id}")
-    return RedirectResponse("/console/account#keys", 303)
+    part = f"?keys_from={keys_from}" if keys_from else ""
+    return RedirectResponse(f"/console/account{part}#keys", 303)
 
 
 @router.get("/webhooks")
-async def webhooks_page(request: Request, viewer: ViewerOf, work: Reading, status: str = "") -> Response:
-    """Return the page of the newest webhooks with their receivers' responses, or of those with a status."""
+async def webhooks_page(
+    request: Request, viewer: ViewerOf, work: Reading, status: str = "", after: str = ""
+) -> Response:
+    """Return a page of webhooks with their receivers' responses, of the newest renders first, or of those with a status."""
     chosen = DeliveryStatus(status) if status in set(DeliveryStatus) else None
-    deliveries = await _webhooks(work, viewer.account_id, chosen)
-    return page(request, "account/webhooks.html", deliveries=deliveries, status=chosen or "", title="Webhooks")
+    rows = await _webhooks(work, viewer.account_id, chosen, after)
+    values: dict[str, Any] = {
+        "deliveries": [row[0] for row in rows[:WEBHOOKS_MAX]], "status": chosen or "", "after": after,
+        "following": keyset.key_of(rows[WEBHOOKS_MAX - 1]) if len(rows) > WEBHOOKS_MAX else None,
+    }  # fmt: skip
+    return page(request, "account/webhooks.html", title="Webhooks", **values)
 
 
 def _refuse_acting(viewer: Viewer) -> None:
@@ -100,11 +115,13 @@ def _refuse_acting(viewer: Viewer) -> None:
         raise ActionRefused("Keys are created by the account itself, not by an operator who is signed in as it.")
 
 
-async def _page(request: Request, viewer: Viewer, state: AppStateOf, work: AsyncSession, **secret: Any) -> Response:
+async def _page(
+    request: Request, viewer: Viewer, state: AppStateOf, work: AsyncSession, keys_from: int = 0, **secret: Any
+) -> Response:
     now = state.clock.now()
-    listed = await keys.page(work, viewer.caller, Page(100, 0))
+    listed = await keys.page(work, viewer.caller, Page(KEYS_MAX, keys_from))
     values: dict[str, Any] = {
-        "used": await usage.of_month(work, viewer.account.id, now), "keys": listed.items, "limits": viewer.caller.limits,
+        "used": await usage.of_month(work, viewer.account.id, now), "keys": listed.items, "keys_from": keys_from, "keys_total": listed.total, "keys_max": KEYS_MAX, "limits": viewer.caller.limits,
         "minutes": await usage.minutes(work, viewer.account.id, now), "chart": await _month(state, viewer.account.id, now),
         "stored": await stored_bytes(work, viewer.account.id),
         "active_keys": await accounts.active_keys(work, viewer.account.id, now), "scopes": list(Scope),
@@ -121,14 +138,21 @@ async def _month(state: AppStateOf, account_id: str, now: datetime) -> Chart:
     return Chart(await statistics.bars(state.database, since, timedelta(days=1), days, account_id), timedelta(days=1))
 
 
-async def _webhooks(work: AsyncSession, account_id: str | None, status: DeliveryStatus | None) -> list[Delivery]:
-    """Return the deliveries of the newest renders with a webhook, or those with the status among SEARCHED_MAX renders."""
+async def _webhooks(
+    work: AsyncSession, account_id: str | None, status: DeliveryStatus | None, after: str
+) -> Sequence[Row[Delivery, str, datetime]]:
+    """Return the deliveries after a key, those with the status if given, with the id and time of their renders, newest first.
+
+    Return one more than a page has if there are more.
+    """
     newest = select(col(Job.id), col(Job.created_at)).where(col(Job.callback_url).is_not(None))
     if account_id is not None:
         newest = newest.where(col(Job.account_id) == account_id)
-    most = WEBHOOKS_MAX if status is None else SEARCHED_MAX
-    jobs = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(most).subquery()
-    statement = select(Delivery).join(jobs, jobs.c.id == col(Delivery.job_id))
+    if key := keyset.parsed(after):
+        newest = newest.where(tuple_(col(Job.created_at), col(Job.id)) < tuple_(*key))
+    jobs = newest.order_by(col(Job.created_at).desc(), col(Job.id).desc()).limit(SEARCHED_MAX).subquery()
+    statement = select(Delivery, jobs.c.id, jobs.c.created_at).join(jobs, jobs.c.id == col(Delivery.job_id))
     if status is not None:
         statement = statement.where(col(Delivery.status) == status)
-    return list(await work.scalars(statement.order_by(jobs.c.created_at.desc()).limit(WEBHOOKS_MAX)))
+    newest_first = jobs.c.created_at.desc(), jobs.c.id.desc()
+    return (await work.execute(statement.order_by(*newest_first).limit(WEBHOOKS_MAX + 1))).all()

@@ -40,3 +40,18 @@ def test_the_accounts_that_use_most_come_first(operator: Person, member: Person)
 def test_limits_are_named_in_words_and_as_the_api_names_them(operator: Person, member: Person) -> None:
     shown = operator.text(f"/accounts/{member.api.account_id}")
     assert "Largest upload, in bytes <code>maxUploadBytes</code>" in shown
+
+
+def test_every_key_can_be_found_and_revoked(member: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("console.account.endpoints.KEYS_MAX", 2)
+    for number in range(3):
+        member.api.new_key(name=f"Key {number}")
+    first, second = member.text("/account"), member.text("/account?keys_from=2")
+    assert re.findall(r"Key \d</div>", first) == ["Key 2</div>", "Key 1</div>"]
+    assert "/console/account?keys_from=2#keys" in first
+    assert re.findall(r"Key \d</div>", second) == ["Key 0</div>"]
+    assert '>Revoke<span class="hidden-text"> Key 0</span>' in second
+    (revoke,) = re.findall(r'action="/console(/account/keys/[^"]+)"', second)
+    answer = member.post(revoke)
+    assert answer.headers["location"] == "/console/account?keys_from=2#keys"
+    assert "revoked" in member.text("/account?keys_from=2")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import time
 
 import pytest
@@ -83,6 +85,25 @@ def test_an_operator_learns_of_dropped_webhooks_and_finds_them(operator: Person,
         shown = member.text(path)
         assert "a.example" in shown, path
         assert "other.example" not in shown, path
+
+
+def test_webhooks_are_listed_page_by_page_even_behind_renders_that_wait(
+    member: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.account.endpoints.WEBHOOKS_MAX", 2)
+    for host in ("a.example", "b.example", "c.example"):
+        delivery(member, "delivered", host)
+    for _ in range(3):
+        member.api.world.database.execute(
+            "UPDATE jobs SET callback_url = 'https://w.example/' WHERE id = %s", (member.api.job(),)
+        )
+    first = member.text("/account/webhooks?status=delivered")
+    assert [host for host in "abc" if f"https://{host}.example/" in first] == ["b", "c"]
+    assert "https://c.example/" in member.text("/account/webhooks")
+    (older,) = re.findall(r'rel="next" href="/console([^"]+)"', first)
+    second = member.text(html.unescape(older))
+    assert [host for host in "abc" if f"https://{host}.example/" in second] == ["a"]
+    assert 'rel="next"' not in second
 
 
 def assert_appears(operator: Person, text: str) -> None:
