@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 from typing import Final
 
 from starlette.requests import Request
@@ -15,14 +16,14 @@ from api.disconnects import while_connected
 from farm_core.errors import BadRequest, FarmError
 from farm_core.jobs.models import Job
 from farm_core.stills import StillOptions, of_job, of_template, request_still
+from farm_core.stills.options import CONTACT_FRAMES, PIXELS_MAX, SIDE_MAX, WIDTH_MIN
 from farm_core.stills.subject import StillSubject, composition_of
 from farm_core.templates.models import Template
 
 POSTER_WIDTH: Final = 480
 FRAME_WIDTH: Final = 240
 FILMSTRIP_FRAMES: Final = 6
-DRAFT: Final = StillOptions(width=320, format="jpeg", contact_sheet=True)
-"""Options of a contact sheet of a whole template, which `static/sheets.js` plays."""
+DRAFT_WIDTH: Final = 320
 WAIT_SECONDS: Final = 5.0
 """Longest wait for a decorative picture. It does not limit contact sheets, which a person has requested."""
 CACHE_SECONDS: Final = 7 * 24 * 3600
@@ -49,6 +50,18 @@ def poster_time(duration_seconds: float) -> float:
     return duration_seconds / 2
 
 
+def fitting_width(subject: StillSubject, width: float, frames: int = 1) -> int:
+    """Return the largest width, at most `width` px, at which a picture of this many frames has an allowed size."""
+    shape = subject.width / subject.height
+    return max(WIDTH_MIN, int(min(width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape / frames))))
+
+
+def draft_options(subject: StillSubject) -> StillOptions:
+    """Return the options of a contact sheet of a whole template, which `static/sheets.js` plays."""
+    width = fitting_width(subject, DRAFT_WIDTH, CONTACT_FRAMES)
+    return StillOptions(width=width, format="jpeg", contact_sheet=True)
+
+
 async def of_render(
     request: Request,
     state: AppState,
@@ -64,19 +77,23 @@ async def of_render(
     subject = of_job(job, template) or of_template(template, job.inputs, job.origin)
     duration_seconds = composition_of(job, template)[1]
     time = poster_time(duration_seconds) if time is None else min(max(time, 0.0), duration_seconds)
-    return await _answer(request, state, subject, _frame_at(time, width), of_template(template, {}, job.origin))
+    return await _answer(
+        request, state, subject, _frame_at(time, fitting_width(subject, width)), of_template(template, {}, job.origin)
+    )
 
 
 async def of_gallery(request: Request, state: AppState, template: Template) -> Response:
     """Return the poster of a template with its default inputs."""
     subject = of_template(template, {}, origin_of(request))
-    return await _answer(request, state, subject, _frame_at(poster_time(template.duration_seconds), POSTER_WIDTH))
+    return await _answer(
+        request, state, subject, _frame_at(poster_time(template.duration_seconds), fitting_width(subject, POSTER_WIDTH))
+    )
 
 
 async def draft_of(request: Request, state: AppState, template: Template) -> Response:
     """Return a contact sheet of a template with its default inputs. Pages play it as a draft."""
     subject = of_template(template, {}, origin_of(request))
-    return await _answer(request, state, subject, DRAFT)
+    return await _answer(request, state, subject, draft_options(subject))
 
 
 async def _answer(

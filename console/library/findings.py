@@ -16,7 +16,7 @@ from api.templates.drafts import fields_from
 from api.templates.schemas import TemplateInput, TemplateRequest
 from api.uploads import Upload
 from console.library.examination import examined
-from console.pictures import poster_time
+from console.pictures import fitting_width, poster_time
 from farm_core.errors import FarmError
 from farm_core.stills import StillOptions, StillSubject, request_still
 from farm_core.templates import manifest
@@ -101,7 +101,9 @@ async def findings(state: AppState, account_id: str, path: Path, name: str, comp
 
 async def draw_picture(state: AppState, subject: StillSubject, found: Findings) -> Findings:
     """Draw the frame that the template's poster and playground show. Return the findings with it, or with the reason why there is none."""
-    options = StillOptions(time=poster_time(found.duration_seconds), width=PICTURE_WIDTH, format="jpeg")
+    options = StillOptions(
+        time=poster_time(found.duration_seconds), width=fitting_width(subject, PICTURE_WIDTH), format="jpeg"
+    )
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             still = await request_still(state, subject, options)

@@ -1,7 +1,7 @@
 // Play posters of templates while they are hovered or focused, unless the person prefers reduced motion.
 import { play } from "./sheets.js";
 
-const REST_MS = 350, FRAME_WIDTH = 320;
+const REST_MS = 350, PLACEHOLDER_WIDTH_MAX = 160;
 const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 let area = null, leave = () => {}; // hovered or focused card, and a function that stops its playback
 
@@ -19,12 +19,12 @@ function enter(entered) {
   const timer = setTimeout(async () => {
     holder.append(bar);
     sheet.src = holder.dataset.sheet;
-    const drawn = await sheet.decode().then(() => sheet.width >= FRAME_WIDTH, () => false); // a placeholder is smaller than a sheet
+    const drawn = await sheet.decode().then(() => sheet.width > PLACEHOLDER_WIDTH_MAX, () => false);
     bar.remove();
     if (!drawn || left) return;
-    const { width, height, duration } = holder.dataset;
+    const { duration, fps } = holder.dataset;
     holder.append(canvas);
-    stop = play(sheet, canvas, { width: Number(width), height: Number(height), duration: Number(duration) });
+    stop = play(sheet, canvas, { duration: Number(duration), fps: Number(fps) });
   }, REST_MS);
   leave = () => { left = true; clearTimeout(timer); stop(); bar.remove(); canvas.remove(); area = null; };
 }

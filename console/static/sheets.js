@@ -1,10 +1,10 @@
 // Play contact sheets: frames of a whole template in one picture, five in a row, in a loop.
-const COLUMNS = 5, FRAME_WIDTH = 320;
+const COLUMNS = 5, FRAMES_MAX = 25;
 
 // Play a sheet on a canvas. Return a function that stops it. `onTurn` receives the time of each frame in seconds.
-export function play(sheet, canvas, { width, height, duration }, onTurn = (_moment) => {}) {
-  const columns = Math.min(COLUMNS, Math.round(sheet.width / FRAME_WIDTH) || COLUMNS), wide = sheet.width / columns;
-  const high = Math.round((wide * height) / width), count = columns * Math.max(1, Math.round(sheet.height / high));
+export function play(sheet, canvas, { duration, fps }, onTurn = (_moment) => {}) {
+  const count = Math.min(FRAMES_MAX, Math.max(1, Math.round(duration * fps))), columns = Math.min(COLUMNS, count);
+  const wide = sheet.width / columns, high = sheet.height / Math.ceil(count / columns);
   canvas.width = wide;
   canvas.height = high;
   const began = performance.now(), pen = canvas.getContext("2d");

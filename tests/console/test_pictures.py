@@ -118,3 +118,23 @@ def test_a_former_version_has_a_picture_of_its_own_size(member: Person, tmp_path
         ]
     assert sizes[0][0] > sizes[0][1] and sizes[1][0] < sizes[1][1]
     assert member.get(f"/templates/{template}/poster.jpg?version=0").status_code == 400
+
+
+@pytest.mark.parametrize(("width", "height"), [(120, 3840), (3840, 60)])
+def test_very_tall_and_very_wide_templates_have_a_poster_a_preview_and_a_draft(
+    designer: Person, window: Callable[..., Any], width: int, height: int
+) -> None:
+    template = designer.api.template(width=width, height=height)
+    for path in ("poster.jpg", "draft.jpg"):
+        answer = designer.get(f"/templates/{template}/{path}")
+        assert answer.headers["content-type"] == "image/jpeg", path
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{template}/playground")
+    page.fill("#in-headline", "Shown")
+    expect(page.locator("#latency")).to_contain_text("drawn in")
+    page.click("#play")
+    expect(page.locator("#draft")).to_be_visible()
+    shape = page.evaluate(
+        "() => { const draft = document.getElementById('draft'); return draft.width / draft.height; }"
+    )
+    assert shape == pytest.approx(width / height, rel=0.15)
