@@ -10,16 +10,21 @@ from typing import Any, Final
 
 from farm_core.accounts.scopes import Scope
 
+_N8N_USE: Final = (
+    "Paste it onto the canvas of a workflow. In the node, choose a credential of the type Header Auth "
+    "with the name Authorization and the value Bearer, a space and your API key."
+)
 _READS: Final = {Scope.templates_read: "templates", Scope.renders_read: "renders", Scope.usage_read: "usage"}
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Code snippet in one language."""
+    """Code snippet in one language. `use` says where to put it."""
 
     id: str
     language: str
     code: str
+    use: str
 
 
 def snippets(
@@ -31,10 +36,10 @@ def snippets(
         body["output"] = dict(output)
     url = f"{origin.rstrip('/')}/api/v1/renders"
     return [
-        Snippet("curl", "curl", _curl(url, body)),
-        Snippet("python", "Python", _python(url, body)),
-        Snippet("javascript", "JavaScript", _javascript(url, body)),
-        Snippet("n8n", "n8n", _n8n(url, body)),
+        Snippet("curl", "curl", _curl(url, body), "Paste it into a terminal."),
+        Snippet("python", "Python", _python(url, body), "Save it as render.py and run python render.py."),
+        Snippet("javascript", "JavaScript", _javascript(url, body), "Save it as render.mjs and run node render.mjs."),
+        Snippet("n8n", "n8n", _n8n(url, body), _N8N_USE),
     ]
 
 

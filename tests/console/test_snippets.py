@@ -65,3 +65,9 @@ def test_a_new_key_comes_with_a_call_that_it_can_make(member: Person, scopes: li
     done = subprocess.run(["bash", "-ec", html.unescape(found[1])], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert ("renderedMinutes" if scopes == ["usage:read"] else '"items"') in done.stdout
+
+
+def test_each_code_says_where_to_put_it_and_its_key(member: Person) -> None:
+    shown = member.text(f"/templates/{text_template(member.api)}/playground")
+    for words in ("render.py", "render.mjs", "terminal", "a credential of the type Header Auth"):
+        assert words in shown
