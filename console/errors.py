@@ -97,7 +97,7 @@ async def shown(request: Request, error: Exception) -> Response:
         if was_too_slow(error) or isinstance(error, EarlierSession)
         else ADVICE.get(status, UNEXPECTED if status >= 500 else "")
     )
-    if status == 400 and request.url.path.endswith("/uploads"):
+    if status == 400 and request.url.path.endswith(("/uploads", "/import", "/replace")):
         advice = "Choose another file."
     given: dict[str, Any] = {"status": status, "message": message, "advice": advice, "request_id": _request_id(request)}
     if _is_scripted(request):

@@ -135,7 +135,7 @@ onMissed(() => later("missed", 800, refreshAll));
 document.addEventListener("click", (event) => {
   if (event.target.id !== "arrived") return;
   scrollTo({ top: 0 });
-  for (const box of all("input[name=job]:checked")) box.checked = false;
+  for (const box of all("input[name=job], [data-select-all]")) box.checked = false;
   event.target.blur();
   refreshList();
 });

@@ -33,28 +33,40 @@ def workers(operator: Person, window: Window) -> Any:
 
 
 def test_a_worker_is_drained_and_resumed_on_the_page_that_stays(workers: Any) -> None:
-    workers.get_by_role("button", name="Drain", exact=True).press("Enter")
+    workers.get_by_role("button", name="Drain w", exact=True).press("Enter")
     expect(workers.locator(".state.drained")).to_be_visible()
     expect(workers.locator("main")).to_be_focused()
-    workers.get_by_role("button", name="Resume", exact=True).click()
+    workers.get_by_role("button", name="Resume w", exact=True).click()
     expect(workers.locator(".state.live")).to_be_visible()
     assert workers.evaluate("window.isTheSame") is True
 
 
 def test_a_button_whose_request_is_lost_says_so_and_works_later(workers: Any) -> None:
     workers.route("**/workers/drain", lambda route: route.abort())
-    workers.get_by_role("button", name="Drain", exact=True).click()
+    workers.get_by_role("button", name="Drain w", exact=True).click()
     expect(workers.locator("#notices")).to_contain_text("The farm does not answer.")
     workers.unroute("**/workers/drain")
-    workers.get_by_role("button", name="Drain", exact=True).click()
+    workers.get_by_role("button", name="Drain w", exact=True).click()
     expect(workers.locator(".state.drained")).to_be_visible()
     expect(workers.locator("#notices")).to_be_empty()
     assert workers.evaluate("window.isTheSame") is True
 
 
+def test_after_an_action_on_ticked_renders_nothing_is_ticked(member: Person, window: Window) -> None:
+    member.api.job()
+    page = window(member)
+    page.goto(f"{member.origin}/console/renders")
+    every = page.get_by_label("Select all on this page")
+    every.check()
+    page.locator("[data-bulk]").get_by_role("button", name="Cancel").click()
+    expect(page.locator("main")).to_contain_text("1 render was cancelled.")
+    expect(page.locator("tbody input:checked")).to_have_count(0)
+    expect(every).not_to_be_checked()
+
+
 def test_a_button_of_an_ended_session_leads_to_the_sign_in(workers: Any) -> None:
     workers.context.clear_cookies(name=COOKIE)
-    workers.get_by_role("button", name="Drain", exact=True).click()
+    workers.get_by_role("button", name="Drain w", exact=True).click()
     workers.wait_for_url("**/sign-in?next=*workers&refused=true")
     expect(workers.locator("main")).to_contain_text("You are signed out, so nothing was changed.")
 
