@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from secrets import token_hex
@@ -17,6 +16,7 @@ from api.app_state import AppState, origin_of
 from api.assets import service as assets
 from api.dependencies import AppStateOf, Origin, Work
 from api.disconnects import while_connected
+from api.errors import retry_after
 from api.ids import checked_id
 from api.renders import service
 from api.renders.media import Uploads, uploads_of, with_upload_paths
@@ -25,7 +25,7 @@ from api.renders.schemas import RenderRequest
 from api.templates import service as templates
 from api.uploads import received
 from console.pages import page
-from console.pictures import DRAFT, poster_time
+from console.pictures import draft_options, fitting_width, poster_time
 from console.playground.form import (
     PREFIX,
     check_version,
@@ -46,7 +46,6 @@ from farm_core.assets.kinds import SHOWN
 from farm_core.audit.log import record_once
 from farm_core.errors import Conflict, FarmError, InvalidInputs, QuotaExceeded, RateLimited
 from farm_core.stills import StillOptions, StillSubject, of_template, request_still
-from farm_core.stills.options import PIXELS_MAX, SIDE_MAX
 from farm_core.templates.models import Template
 from farm_core.usage import repository as usage
 
@@ -176,7 +175,8 @@ async def _frame(
         still = await while_connected(request, request_still(state, subject, _options(subject, form)))
     except FarmError as error:
         failure = {"message": error.text, "faults": media_faults(template, values, error.text)}
-        return JSONResponse(failure, headers={"Cache-Control": "no-store"})
+        status = error.status if error.status in (429, 503) else 200  # the page asks again after these
+        return JSONResponse(failure, status, headers={"Cache-Control": "no-store", **retry_after(error)})
     warnings = shown_warnings(template, fit, still.warnings)
     headers = {"Cache-Control": "no-store", WARNINGS: quote(json.dumps(warnings[:WARNINGS_MAX]))}
     return Response(still.picture, media_type=still.media_type, headers=headers)
@@ -185,27 +185,21 @@ async def _frame(
 def _options(subject: StillSubject, form: Mapping[str, Any]) -> StillOptions:
     """Return the options of a frame: full size with `save`, a contact sheet of the whole template with `draft`."""
     if form.get("draft"):
-        return DRAFT
+        return draft_options(subject)
     try:
         time = float(str(form.get("time") or poster_time(subject.duration_seconds)))
     except ValueError:
         time = 0.0
     time = min(max(time, 0.0), subject.duration_seconds)
     if form.get("save"):
-        return StillOptions(time=time, width=_full_width(subject), format="png")
+        return StillOptions(time=time, width=fitting_width(subject, subject.width), format="png")
     return StillOptions(time=time, width=_preview_width(subject, str(form.get("width", ""))), format="jpeg")
 
 
 def _preview_width(subject: StillSubject, screen: str) -> int:
     """Return the width of a preview for a screen of that many pixels: PREVIEW_WIDTH, or more if the video has more."""
     wanted = int(screen) if screen.isascii() and screen.isdigit() and len(screen) < 6 else 0
-    return max(PREVIEW_WIDTH, min(wanted, _full_width(subject), FINE_WIDTH_MAX))
-
-
-def _full_width(subject: StillSubject) -> int:
-    """Return the video's width, limited so that the picture has an allowed size."""
-    shape = subject.width / subject.height
-    return int(min(subject.width, SIDE_MAX, SIDE_MAX * shape, math.sqrt(PIXELS_MAX * shape)))
+    return fitting_width(subject, max(PREVIEW_WIDTH, min(wanted, subject.width, FINE_WIDTH_MAX)))
 
 
 async def _form_page(

@@ -50,8 +50,13 @@ async function refuse({ detail, target }) {
   if (!boosted) target.reset(); // a choice: browsers ignore the choice of the same entry again
   const answer = xhr.status ? new Response(xhr.response, { status: xhr.status, headers: { "content-type": xhr.getResponseHeader("content-type") || "" } }) : null;
   const again = boosted ? "What you entered is still here; try again" : "Choose again";
+  isUnsent = !answer && boosted;
   notify("sent", answer ? await reasonOf(answer, "The farm could not do it. Try again.") : `${silence()} ${again} in a moment.`);
 }
+let isUnsent = false; // the notice says so
+window.addEventListener("online", () => {
+  if (isUnsent && document.getElementById("notice-sent")) notify("sent", "You are online again. What you entered is still here, and has not been sent.");
+});
 for (const kind of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) document.addEventListener(kind, refuse);
 document.addEventListener("htmx:afterSwap", ({ detail }) => {
   notify("search", "");

@@ -7,6 +7,10 @@ const headers = { "X-CSRF-Token": csrf(), "X-Console-Asks": "part" };
 export const send = (url, data, signal) => fetch(url, { method: "POST", body: data, headers, signal }).catch(() => null);
 export const isJson = (answer) => (answer?.headers.get("content-type") || "").includes("json");
 
+// Return true if the same request may work later, and the seconds until then if the response names them.
+export const mayWorkLater = (answer) => !answer || answer.status === 429 || answer.status >= 500;
+export const secondsUntil = (answer) => Number(answer?.headers.get("retry-after")) || 0;
+
 export const silence = () => (navigator.onLine ? "The farm does not answer." : "You are offline.");
 
 // Return the reason of a failed request: the response's reason, an expired session, or `words`.
@@ -14,7 +18,7 @@ export async function reasonOf(answer, words) {
   if (!answer) return `${silence()} Check the connection.`;
   if (isJson(answer)) return (await answer.json().catch(() => ({}))).message || words;
   if ((answer.headers.get("content-type") || "").startsWith("text/plain")) return answer.text().catch(() => words);
-  return words;
+  return answer.status > 501 ? `${silence()} Try again in a moment.` : words; // a gateway answers
 }
 export function show(text, reason) {
   text.textContent = reason;
@@ -69,7 +73,7 @@ export async function upload(file, place, request, url = "/console/uploads") {
   clear(place);
   const taken = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;
   const reason = taken ? "" : await reasonOf(answer, "The upload failed. Try again.");
-  return { taken, reason, again: !answer || answer.status === 429 || answer.status >= 500 };
+  return { taken, reason, again: mayWorkLater(answer) };
 }
 export function clear(place) {
   place.replaceChildren();

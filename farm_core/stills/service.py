@@ -18,6 +18,7 @@ from farm_core.stills.subject import StillSubject
 RETRY_SECONDS: Final = 1
 CACHE_SECONDS: Final = 600
 CACHED_BYTES_MAX: Final = 2_000_000
+_AWAY: Final = "Previews are not available right now. Renders go on without them. Try again in a few seconds."
 MEDIA_TYPES: Final = {"png": "image/png", "jpeg": "image/jpeg", "webp": "image/webp"}
 
 
@@ -60,7 +61,7 @@ async def request_still(dependencies: StillDependencies, subject: StillSubject, 
     try:
         cached = await dependencies.stills.cached(key)
     except ExchangeAway:
-        raise Unavailable from None
+        raise Unavailable(_AWAY) from None
     if cached is not None:
         return Still(cached.picture, media_type, cached.warnings)
     limit = dependencies.settings.stills_per_minute
@@ -78,7 +79,7 @@ async def _respect_strikes(exchange: StillExchange, account_id: str) -> None:
     try:
         wait = await exchange.barred_seconds(account_id)
     except ExchangeAway:
-        raise Unavailable from None
+        raise Unavailable(_AWAY) from None
     if wait:
         raise RateLimited(wait, f"Stills of this account took workers too long. They are drawn again in {wait} s.")
 
@@ -87,7 +88,7 @@ async def _ask(exchange: StillExchange, subject: StillSubject, frames: Frames, f
     try:
         answer = await exchange.ask(queued_still(subject, frames, format))
     except ExchangeAway:
-        raise Unavailable from None
+        raise Unavailable(_AWAY) from None
     if answer is None:
         raise Unavailable("No render worker answered in time. Try again.")
     if answer.is_limit:

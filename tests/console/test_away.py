@@ -107,6 +107,31 @@ def test_a_preview_is_drawn_once_the_farm_answers_again(designer: Person, window
     expect(page.locator("#code-curl")).to_contain_text("Typed during a restart")
 
 
+REFUSALS = [
+    (503, "text/plain", "Previews are not available.", "Previews are not available."),
+    (429, "text/plain", "Too many requests.", "Too many requests."),
+    (502, "text/html", "<h1>Bad Gateway</h1>", "The farm does not answer."),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "body", "shown"), REFUSALS)
+def test_a_preview_that_is_refused_for_a_while_is_drawn_later_by_itself(
+    designer: Person, window: Window, status: int, kind: str, body: str, shown: str
+) -> None:
+    page = window(designer)
+    page.goto(f"{designer.origin}/console/templates/{text_template(designer.api)}/playground")
+    for path in ("preview", "check"):
+        page.route(f"**/{path}", lambda route: route.fulfill(status=status, content_type=kind, body=body))
+    page.fill("#in-headline", "Typed during an outage")
+    note = page.locator("#preview-note")
+    expect(note).to_contain_text(shown)
+    expect(note).to_contain_text("The page tries again by itself.")
+    for path in ("preview", "check"):
+        page.unroute(f"**/{path}")
+    expect(note).not_to_contain_text("by itself")
+    expect(page.locator("#code-curl")).to_contain_text("Typed during an outage")
+
+
 def test_a_form_that_the_farm_does_not_answer_stays_with_its_values(designer: Person, window: Window) -> None:
     template = text_template(designer.api)
     page = window(designer)
@@ -118,6 +143,7 @@ def test_a_form_that_the_farm_does_not_answer_stays_with_its_values(designer: Pe
     expect(page.locator("#notices")).to_contain_text("You are offline. What you entered is still here")
     expect(page.locator("#name")).to_have_value("Entered while away")
     page.context.set_offline(False)
+    expect(page.locator("#notices")).to_contain_text("You are online again. What you entered is still here")
     page.get_by_role("button", name="Save the name").press("Enter")
     expect(page.locator("h1")).to_have_text("Entered while away")
 

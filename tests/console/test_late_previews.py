@@ -111,6 +111,21 @@ def test_a_frame_that_comes_late_does_not_cover_the_draft(page: Any) -> None:
     expect(page.locator("#frame")).to_be_hidden()
 
 
+def test_a_frame_that_is_being_saved_is_not_saved_twice(page: Any) -> None:
+    saved: list[Any] = []
+    page.on("request", lambda request: saved.append(request) if "save=1" in (request.post_data or "") else None)
+    saves = HeldAnswers(page, "**/preview", lambda request: "save=1" in (request.post_data or ""))
+    for _ in range(2):
+        page.dispatch_event("#save-frame", "click")
+    saves.wait()
+    saves.pass_on()
+    with page.expect_download():
+        saves.arrive()
+    with page.expect_download():
+        page.click("#save-frame")
+    assert len(saved) == 2
+
+
 def test_the_preview_goes_on_where_the_browser_limits_changes_of_the_address(designer: Person, window: Window) -> None:
     page = window(designer)
     page.add_init_script("""

@@ -178,3 +178,11 @@ def test_a_change_that_the_frame_does_not_show_is_told(page: Any) -> None:
     expect(page.locator("#preview-note")).to_have_text("This change does not show at 1.50 s. Move the time to see it.")
     page.locator("#time").press("ArrowRight")  # the worker draws another picture for each time
     expect(page.locator("#preview-note")).to_have_text("")
+
+
+def test_another_size_of_the_video_is_no_change_that_does_not_show(page: Any) -> None:
+    expect(page.locator("#warnings")).to_be_visible()  # the first frame is there
+    drawn = int(page.locator("#frame").get_attribute("data-drawn") or 0)
+    page.select_option("#size", index=1)
+    expect(page.locator("#frame")).to_have_attribute("data-drawn", str(drawn + 1))
+    expect(page.locator("#preview-note")).to_have_text("")

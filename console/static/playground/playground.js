@@ -1,7 +1,7 @@
 // Playground of a template: inputs with their faults, and the code of the same render.
 import { all, onArrival, say } from "../page.js";
 import { isJson, show } from "../requests.js";
-import { byId, form, post, remember, values } from "./form.js";
+import { askAgain, byId, form, post, remember, values } from "./form.js";
 import { draw, redraw } from "./screen.js";
 import { giveUp, nameButton, onUpload } from "./uploads.js";
 
@@ -62,7 +62,9 @@ async function check() {
   const turn = ++checks;
   const answer = await post("/check", values());
   const found = answer?.ok && isJson(answer) ? await answer.json().catch(() => null) : null;
-  if (!found || turn !== checks) return; // a later call checks values that changed meanwhile
+  if (turn !== checks) return; // a later call checks values that changed meanwhile
+  askAgain(answer);
+  if (!found) return;
   checked = found.faults;
   showFaults();
   for (const pre of all("[data-code]")) if (found.code[pre.dataset.code]) pre.textContent = found.code[pre.dataset.code];
@@ -136,7 +138,7 @@ for (const picker of all("[data-colour]", form)) showColour(byId(picker.dataset.
 onArrival(showChanges); // also after a refused render
 const again = () => { draw(); check(); };
 window.addEventListener("online", again);
-form.addEventListener("again", again); // the farm did not answer
+form.addEventListener("again", again); // the farm had no answer
 window.addEventListener("pageshow", (event) => {
   if (!event.persisted) return;
   form.elements.once.value = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(""); // another render

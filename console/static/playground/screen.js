@@ -1,13 +1,12 @@
 // Screen of the playground: the frame at a time, the playing draft, and the saved frame.
 import { isJson, reasonOf, show } from "../requests.js";
-import { byId, form, isPicture, post, values } from "./form.js";
-import { later } from "../page.js";
+import { askAgain, byId, forgetFailures, form, isPicture, post, values } from "./form.js";
 import { play as playSheet } from "../sheets.js";
 
 const frame = byId("frame"), screen = byId("screen"), draft = byId("draft"), time = byId("time"), clock = byId("clock"), busy = byId("busy");
 const note = byId("preview-note"), latency = byId("latency"), play = byId("play");
 const stage = screen.parentElement, narrow = matchMedia("(max-width: 1000px)");
-const duration = Number(form.dataset.duration), AGAIN_MS = 3000, FINE_MS = 500, SLOW_MS = 5000, BUSY_MS = 150, QUICK_WIDTH = 640;
+const duration = Number(form.dataset.duration), FINE_MS = 500, SLOW_MS = 5000, BUSY_MS = 100, QUICK_WIDTH = 640;
 
 function explain(reason) {
   show(note, reason);
@@ -50,12 +49,12 @@ export async function draw() {
   fine?.abort();
   if (drawing) { again = true; return; }
   drawing = true;
-  const began = performance.now(), moment = time.value, inputs = values().toString();
+  const began = performance.now(), moment = time.value, inputs = inputValues();
   const answer = await waitFor(post("/preview", values({ time: moment })), BUSY_MS);
   const faults = await faultsOf(answer);
-  if (isPicture(answer)) { await showFrame(await answer.blob().catch(() => null), performance.now() - began, moment, inputs); warn(warningsOf(answer)); }
+  if (isPicture(answer)) { forgetFailures(); await showFrame(await answer.blob().catch(() => null), performance.now() - began, moment, inputs); warn(warningsOf(answer)); }
   else explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
-  if (!answer) later("preview", AGAIN_MS, () => form.dispatchEvent(new Event("again")));
+  if (askAgain(answer)) { if (answer) note.append(" The page tries again by itself."); }
   else if (!again) form.dispatchEvent(new CustomEvent("drawn", { detail: faults }));
   drawing = false;
   if (again) { again = false; draw(); } else if (isPicture(answer)) drawFineSoon();
@@ -73,6 +72,7 @@ async function showFrame(blob, ms, moment, inputs) {
 }
 // An input whose layer is not visible at this time leaves the frame as it was.
 let former = null; // the last quick frame
+const inputValues = () => JSON.stringify([...values()].filter(([name]) => name.startsWith("input."))); // another size changes no frame
 function seen(moment, inputs) {
   const pen = new OffscreenCanvas(frame.naturalWidth, frame.naturalHeight).getContext("2d", { willReadFrequently: true });
   pen.drawImage(frame, 0, 0);
@@ -133,8 +133,7 @@ async function loadSheet() {
 function start() {
   draft.hidden = false;
   frame.hidden = true;
-  const shape = { width: Number(form.dataset.width), height: Number(form.dataset.height), duration };
-  playing = playSheet(sheet, draft, shape, (moment) => { time.value = moment; showClock(); });
+  playing = playSheet(sheet, draft, { duration, fps: Number(form.dataset.fps) }, (moment) => { time.value = moment; showClock(); });
 }
 let turns = 0;
 play.addEventListener("click", async () => {
@@ -158,9 +157,12 @@ export function redraw() {
   sheet = null;
   draw();
 }
-byId("save-frame").addEventListener("click", async () => {
+byId("save-frame").addEventListener("click", async ({ currentTarget: button }) => {
+  if (button.ariaBusy) return;
+  button.ariaBusy = "true";
   const moment = Number(time.value).toFixed(2);
   const answer = await waitFor(post("/preview", values({ time: time.value, save: "1" })));
+  button.ariaBusy = null;
   if (!isPicture(answer)) return explain(await reasonOf(answer, "The frame could not be drawn. Try again in a moment."));
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await answer.blob());
@@ -171,7 +173,7 @@ byId("save-frame").addEventListener("click", async () => {
 time.addEventListener("input", () => { stop(); showClock(); draw(); });
 const undrawn = () => { frame.classList.add("undrawn"); draw(); }; // the first picture failed; a new request returns the reason
 frame.addEventListener("error", undrawn, { once: true });
-const loaded = () => { former = seen(time.value, values().toString()); drawFineSoon(); };
+const loaded = () => { former = seen(time.value, inputValues()); drawFineSoon(); };
 if (frame.complete) frame.naturalWidth ? loaded() : undrawn();
 else {
   frame.addEventListener("load", () => { if (!drawing) loaded(); }, { once: true });
