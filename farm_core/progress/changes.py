@@ -120,6 +120,7 @@ async def listen(redis: Redis, account_id: str | None) -> AsyncGenerator[JobChan
                 if not is_away:
                     is_away = True
                     _log.info("listening to changes again soon", error=type(error).__name__)
+                stop_if_cancelled()
                 await asyncio.sleep(RETRY_SECONDS)
     finally:
         await own.aclose()

@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.api.world import Someone, World
+from tests.patience import HANG_SECONDS
 
 pytestmark = pytest.mark.service
 EXAMPLES = 10
@@ -44,7 +45,7 @@ def caller(world: World) -> Someone:
 @pytest.fixture(scope="session")
 def operations(world: World) -> dict[str, Any]:
     """Return the public operations of the served document, by method and path."""
-    schema = schemathesis.openapi.from_url(f"{world.origin}/api/openapi.json")
+    schema = schemathesis.openapi.from_url(f"{world.origin}/api/openapi.json", timeout=HANG_SECONDS)
     found = [result.ok() for result in schema.get_all_operations()]
     return {f"{one.method.upper()} {one.path}": one for one in found if one.path.startswith("/api/v1")}
 
@@ -69,12 +70,17 @@ def test_generated_requests_get_documented_answers(
 ) -> None:
     for operation in operations.values():
         with contextlib.suppress(Unsatisfiable):
-            generated(operation, mode, lambda case: case.call_and_validate(headers=caller.headers, checks=CHECKS))
+            generated(
+                operation,
+                mode,
+                lambda case: case.call_and_validate(headers=caller.headers, checks=CHECKS, timeout=HANG_SECONDS),
+            )
 
 
 def test_without_a_credential_every_generated_request_is_refused(operations: dict[str, Any]) -> None:
     for name, operation in operations.items():
-        assert operation.Case(path_parameters={"id": "none", "version": 1}).call().status_code == 401, name
+        case = operation.Case(path_parameters={"id": "none", "version": 1})
+        assert case.call(timeout=HANG_SECONDS).status_code == 401, name
 
 
 def document(world: World) -> dict[str, Any]:
