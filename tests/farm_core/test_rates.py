@@ -27,9 +27,9 @@ async def test_events_from_before_the_clock_went_back_fill_no_window(redis_url: 
 async def test_the_window_slides(redis_url: str) -> None:
     client = redis.connect(redis_url)
     limiter, now = RateLimiter(client), time.time()
-    await client.zadd("rate:renders:a", {f"event{ago}": (now - ago) * 1000 for ago in (90, 61, 40, 30)})
+    await client.zadd("rate:renders:a", {f"event{ago}": (now - ago) * 1000 for ago in (90, 61, 10, 5)})
     assert await limiter.wait_seconds("renders:a", 3) == 0, "those of more than a minute ago count no longer"
-    assert 0 < await limiter.wait_seconds("renders:a", 3) <= 20, "until the oldest of the last minute counts no longer"
+    assert 0 < await limiter.wait_seconds("renders:a", 3) <= 50, "until the oldest of the last minute counts no longer"
     await client.aclose()
 
 

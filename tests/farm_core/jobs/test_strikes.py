@@ -231,15 +231,15 @@ async def test_workers_that_are_gone_leave_the_list_after_an_hour_and_drained_on
     database: Database,
 ) -> None:
     """Workers of a drained node count as drained, also those that started after the drain."""
-    worker = "INSERT INTO workers (id, node, renderer, device, encoder, frames_done, failures, seen_at) VALUES (:id, :node, '', '', '', 0, 0, now())"
-    actor, node = Actor("olga", Role.operator), WorkerTarget(node="n")
+    worker = "INSERT INTO workers (id, node, renderer, device, encoder, frames_done, failures, seen_at) VALUES (:id, :node, '', '', '', 0, 0, :now)"
+    actor, node, now = Actor("olga", Role.operator), WorkerTarget(node="n"), utc_now()
 
     async with database.work() as session:
         for worker_id, node_name in (("single", "m"), ("plain", "m"), ("early", "n")):
-            await session.execute(text(worker), {"id": worker_id, "node": node_name})
+            await session.execute(text(worker), {"id": worker_id, "node": node_name, "now": now})
         await drain(session, actor, node)
         await drain(session, actor, WorkerTarget(worker="single"))
-        await session.execute(text(worker), {"id": "late", "node": "n"})
+        await session.execute(text(worker), {"id": "late", "node": "n", "now": now})
     left = []
     for age in (
         timedelta(minutes=59),
@@ -249,7 +249,7 @@ async def test_workers_that_are_gone_leave_the_list_after_an_hour_and_drained_on
         timedelta(days=31),
     ):
         async with database.work() as session:
-            await workers.see_workers(session, utc_now() + age, [])
+            await workers.see_workers(session, now + age, [])
         async with database.reading() as session:
             left.append((sorted(await session.scalars(text("SELECT id FROM workers"))), await drained_nodes(session)))
     kept = (["early", "late", "single"], ["n"])
