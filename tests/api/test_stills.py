@@ -20,6 +20,7 @@ from redis.client import Monitor
 
 from farm_core import redis
 from farm_core.stills import exchange
+from scheduler import still_drawing
 from tests.api.workers import drawing
 from tests.api.world import World, text_template
 from tests.patience import HANG_SECONDS
@@ -141,8 +142,9 @@ def test_stills_are_limited_for_each_account(start: Any, tmp_path: Path) -> None
 
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let callers wait longer, for a busy machine."""
+    """Let callers wait longer and frames take longer, for a busy machine."""
     monkeypatch.setattr(exchange, "WAIT_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(still_drawing, "FRAME_SECONDS_MAX", HANG_SECONDS)
 
 
 @contextmanager

@@ -206,7 +206,7 @@ async def test_a_webhook_that_waits_for_its_next_attempt_delays_no_new_one_and_l
 ) -> None:
     async with receiver(503) as hook:
         await ended_job(database, tmp_path, hook.url)
-        sender = deliverer(database, tmp_path)
+        sender = deliverer(database, tmp_path, ManualClock(datetime.now(UTC)))
         await sender.tick()
         await asyncio.gather(*sender.posts)
         await sender.tick()
