@@ -273,7 +273,10 @@ class Settings(BaseSettings):
         description="Limit of workers' time for all segments of a job. A job that exceeds it fails.",
     )
     segment_memory_bytes_max: int = Field(
-        4_000_000_000, ge=500_000_000, description="Memory limit of a worker's process. The job that exceeds it fails."
+        4_000_000_000,
+        ge=500_000_000,
+        description="Memory limit of a worker's process. Beyond it, the worker is restarted, and the job that took most memory fails: at "
+        "once if it exceeds the limit alone, otherwise after three times.",
     )
     drawing_sandbox: bool = Field(
         True,

@@ -203,7 +203,7 @@ class Collector(Service):
                 ended = await end_jobs(session, now, "fail", [ending])
                 change = changed(job_id, running_task.assignment.account_id, JobStatus.failed, percent)
                 self.dependencies.changes.publish_after_commit(session, [change for _ in ended])
-            if report.worker_ends and report.failure.kind is FailureKind.document:
+            if report.worker_ends and report.failure.kind in (FailureKind.document, FailureKind.space):
                 # The assignment took too much memory: this is the job's fault, and a strike against its account
                 # (`CircuitBreaker`).
                 detail = {"kind": str(FailureKind.crash), "worker": running_task.worker_id}

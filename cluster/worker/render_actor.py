@@ -20,7 +20,7 @@ import ray
 
 from cluster.worker.memory_watch import MemoryWatch
 from cluster.worker.sound_watch import SoundWatch
-from farm_core.jobs.judge import Failure, FailureKind
+from farm_core.jobs.judge import REPLACED, Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from farm_core.scratch import Scratch
 from farm_core.settings import Settings
@@ -124,7 +124,7 @@ class RenderActor:
         with self._admitted() as admitted:
             if admitted:
                 return self._thread.submit(assignment).result()
-        return Ended(assignment.token, Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
+        return Ended(assignment.token, Failure(FailureKind.lost, REPLACED, self._worker_id))
 
     @ray.method(concurrency_group="stills", enable_task_events=False)
     def still(self, assignment: StillAssignment) -> DrawnStill:
@@ -132,7 +132,7 @@ class RenderActor:
         with self._admitted() as admitted:
             if admitted:
                 return self._thread.still(assignment)
-        return DrawnStill(failure=Failure(FailureKind.lost, "The worker is being replaced.", self._worker_id))
+        return DrawnStill(failure=Failure(FailureKind.lost, REPLACED, self._worker_id))
 
     @ray.method(concurrency_group="control")
     def cancel(self, token: str) -> None:
@@ -147,7 +147,9 @@ class RenderActor:
     def _out_of_memory(self) -> None:
         megabytes = self._memory_max // 1_000_000
         message = f"The render needs more than {megabytes:,} MB of memory (SEGMENT_MEMORY_BYTES_MAX)."
-        self._end_active(Failure(FailureKind.document, message, self._worker_id))
+        self._leaving = True
+        self._thread.fail_largest(message, self._memory_max)
+        self._end()
 
     def _sound_takes_too_long(self) -> None:
         message = (
@@ -159,6 +161,10 @@ class RenderActor:
         """Fail the active assignment, then end the process: only its end surely stops the work and frees the memory."""
         self._leaving = True
         self._thread.fail_active(failure)
+        self._end()
+
+    def _end(self) -> None:
+        """End the process after its last reports."""
         threading.Timer(FINAL_REPORT_SECONDS, os._exit, (1,)).start()
 
     @contextmanager

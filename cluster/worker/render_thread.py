@@ -10,15 +10,18 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from typing import Final, Generic, TypeVar
 
+from cluster.worker.memory_watch import resident_bytes
 from cluster.worker.reporting import Runner, execute_and_report
 from cluster.worker.still_queue import StillQueue
 from cluster.worker.turns import Entry, Turns
-from farm_core.jobs.judge import Failure
+from farm_core.jobs.judge import REPLACED, Failure, FailureKind
 from farm_core.progress.writer import ProgressWriter
 from gpu_renderer.progress import Callbacks
 from scheduler.ports import DrawnStill, Ended, Finished, SegmentAssignment, StillAssignment, TaskAssignment
 
 CLOSE_SECONDS: Final = 3.0
+LARGE_PARTS: Final = 8
+"""Part of the memory limit from which an assignment can be blamed for exceeding it. PAUSED_MAX assignments of less, and one more, fit."""
 
 RunnerT = TypeVar("RunnerT", bound=Runner)
 
@@ -45,6 +48,7 @@ class RenderThread(Generic[RunnerT]):
         self._entries: dict[str, Entry] = {}
         self._ready: Future[RunnerT] = Future()
         self._turns: Turns | None = None
+        self._bytes_at_start = 0
         self._closing = False
         self._stills = StillQueue(lambda: self._arriving.put(None), clock)
         self.frames_done = 0
@@ -98,6 +102,33 @@ class RenderThread(Generic[RunnerT]):
             with suppress(InvalidStateError):
                 entry.result.set_result(Ended(entry.assignment.token, failure, worker_ends=True))
 
+    def fail_largest(self, message: str, bytes_max: int) -> None:
+        """Fail the still or assignment that took most memory, and give all others back, from another thread before the process ends.
+
+        Paused assignments of other accounts keep their memory, so the active one is not always to blame.
+        """
+        still_bytes = 0 if self._stills.active is None else self._stills.grown_bytes
+        sizes = [] if self._turns is None else list(self._turns.grown(still_bytes))
+        largest = max([still_bytes, *(size for _, size in sizes)])
+        blamed = Failure(self._kind_of_growth(largest, bytes_max), message, self.runner().worker_id)
+        spared = Failure(FailureKind.lost, REPLACED, self.runner().worker_id)
+        is_still = still_bytes == largest
+        self._stills.fail_active(blamed if is_still else spared, worker_ends=is_still)
+        for entry, size in sizes:
+            failure = blamed if size == largest and not is_still else spared
+            with suppress(InvalidStateError):
+                entry.result.set_result(Ended(entry.assignment.token, failure, worker_ends=True))
+
+    def _kind_of_growth(self, grown_bytes: int, bytes_max: int) -> FailureKind:
+        """Return the kind of failure of the assignment that took most memory.
+
+        One that would exceed the limit in a fresh process fails. Another one is tried again elsewhere. If all are small, former assignments
+        have left the memory, and nobody is to blame.
+        """
+        if grown_bytes > bytes_max - self._bytes_at_start:
+            return FailureKind.document
+        return FailureKind.space if grown_bytes > bytes_max / LARGE_PARTS else FailureKind.lost
+
     def close(self) -> None:
         """Wait a bounded time for the running assignments, then stop."""
         self._closing = True
@@ -120,7 +151,7 @@ class RenderThread(Generic[RunnerT]):
             lambda assignment, boundary: self._execute(runner, assignment, boundary),
             self._arrivals, may_pause=lambda: self._may_pause(runner), clock=self._clock,
         )  # fmt: skip
-        self._turns = turns
+        self._turns, self._bytes_at_start = turns, resident_bytes()
         self._ready.set_result(runner)
         while not (turns.is_idle and self._closing and self._arriving.empty() and not self._stills.count):
             if turns.is_idle:
@@ -153,8 +184,8 @@ class RenderThread(Generic[RunnerT]):
             self._on_progress(token, frames)
 
         def between_frames() -> bool:
-            if self._turns is not None:
-                self._turns.leave_out(self._stills.draw_next(runner, beside_segments=True))
+            if self._turns is not None and (seconds := self._stills.draw_next(runner, beside_segments=True)):
+                self._turns.leave_out(seconds, self._stills.grown_bytes)
             return boundary()
 
         try:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from cluster.worker.failures import failure_of
+from cluster.worker.memory_watch import resident_bytes
 from cluster.worker.segment_maker_port import StillPicture
 from cluster.worker.still_file import still_file
 from farm_core.jobs.judge import Failure, FailureKind
@@ -79,6 +80,7 @@ class StillQueue:
         self._waiting: list[_Frame] = []
         self._active: _Frame | None = None
         self._began = 0.0
+        self._bytes_before = 0
         self._ahead: dict[str, float] = {}
         """Time, by account, at which segments and other accounts' stills will have had their share for the account's stills."""
 
@@ -92,6 +94,11 @@ class StillQueue:
         """Return the id of the still that is being drawn and its seconds so far, or None."""
         frame, began = self._active, self._began
         return None if frame is None else (frame.assignment.id, self._clock() - began)
+
+    @property
+    def grown_bytes(self) -> int:
+        """Return the growth of the process since the last still began."""
+        return resident_bytes() - self._bytes_before
 
     def draw(self, assignment: StillAssignment, drawer: Drawer) -> DrawnStill:
         """Wait for each frame, then encode the picture on the calling thread. Raises nothing."""
@@ -116,7 +123,7 @@ class StillQueue:
         frame = self._next(beside_segments=beside_segments)
         if frame is None:
             return 0.0
-        self._began = self._clock()
+        self._began, self._bytes_before = self._clock(), resident_bytes()
         self._active = frame
         try:
             picture = drawer.still(frame.assignment, frame.index)
@@ -130,13 +137,14 @@ class StillQueue:
         self._active = None
         return self._count(frame)
 
-    def fail_active(self, failure: Failure) -> bool:
-        """Fail the active still from another thread before the process ends. Return False if no still is being drawn."""
+    def fail_active(self, failure: Failure, *, worker_ends: bool = True) -> bool:
+        """Fail the active still from another thread before the process ends. Return False if no still is being drawn. `worker_ends` is
+        True if the still is to blame for the end."""
         frame = self._active
         if frame is None:
             return False
         with suppress(InvalidStateError):
-            frame.drawn.set_exception(StillFailed(failure, worker_ends=True))
+            frame.drawn.set_exception(StillFailed(failure, worker_ends=worker_ends))
         return True
 
     def _await_frame(self, assignment: StillAssignment, index: int, deadline: float) -> _Drawn:

@@ -8,7 +8,7 @@ assignments run in order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ from typing import Final
 
 from greenlet import greenlet
 
+from cluster.worker.memory_watch import resident_bytes
 from farm_core.jobs.judge import Failure, FailureKind
 from scheduler.ports import Ended, Finished, SegmentAssignment, TaskAssignment
 
@@ -34,12 +35,13 @@ Execute = Callable[[TaskAssignment, Boundary], Finished | Ended]
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """An assignment on this worker. `seconds` is its running time without pauses."""
+    """An assignment on this worker. `seconds` is its running time without pauses, `grown_bytes` the growth of the process in that time."""
 
     assignment: TaskAssignment
     result: Future[Finished | Ended] = field(default_factory=Future)
     is_cancelled: bool = False
     seconds: float = 0.0
+    grown_bytes: int = 0
     is_overdue: bool = False
     running: greenlet | None = None
 
@@ -70,6 +72,7 @@ class Turns:
         self._entries: list[Entry] = []
         self._used: dict[str, float] = {}
         self._began = 0.0
+        self._bytes_before = 0
         self.active: Entry | None = None
         """Entry that is being drawn."""
         self.moved = clock()
@@ -88,6 +91,7 @@ class Turns:
         entry = self._next()
         if entry.running is None:
             entry.running = greenlet(self._run)
+        self._bytes_before = resident_bytes()
         self.active, self._began = entry, self._clock()
         entry.running.switch(entry)
         self._count(entry)
@@ -95,9 +99,16 @@ class Turns:
         if entry.running.dead:
             self._entries.remove(entry)
 
-    def leave_out(self, seconds: float) -> None:
-        """Subtract the time of a still, drawn between two frames, from the running entry's time."""
+    def leave_out(self, seconds: float, grown_bytes: int) -> None:
+        """Subtract the time and memory of a still, drawn between two frames, from those of the running entry."""
         self._began += seconds
+        self._bytes_before += grown_bytes
+
+    def grown(self, still_bytes: int = 0) -> Iterator[tuple[Entry, int]]:
+        """Yield each entry and the growth of the process in its turns, in bytes. Call this from any thread. `still_bytes`: growth because of
+        the still that is being drawn."""
+        now, active = resident_bytes() - self._bytes_before - still_bytes, self.active
+        yield from ((entry, entry.grown_bytes + (now if entry is active else 0)) for entry in tuple(self._entries))
 
     def _run(self, entry: Entry) -> None:
         try:
@@ -157,6 +168,7 @@ class Turns:
     def _count(self, entry: Entry) -> None:
         lasted = self._lasted()
         entry.seconds += lasted
+        entry.grown_bytes += resident_bytes() - self._bytes_before
         self._used[entry.account_id] = self._used.get(entry.account_id, 0.0) + lasted
         self.moved = self._clock()
 

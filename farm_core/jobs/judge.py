@@ -31,7 +31,7 @@ class FailureKind(StrEnum):
     lost = "lost"
     """The worker, its machine or the cluster was lost, through no fault of the task."""
     space = "space"
-    """The task's temporary files are large, and the disk of the worker had too little space beside them. No worker is to blame."""
+    """The task's temporary files or its memory are large, and the worker had too little beside them. No worker is to blame."""
     missing = "missing"
     """Storage says that it has no such object as the task needs. No worker is to blame."""
     store = "store"
