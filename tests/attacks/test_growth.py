@@ -79,6 +79,20 @@ def test_a_mask_whose_many_vertices_have_feathers_looks_at_the_near_ones() -> No
     assert bounded(code) == "True"
 
 
+def test_a_gradient_of_many_stops_of_colour_and_opacity_looks_at_the_near_ones() -> None:
+    """Each offset was compared with every stop: 2,000 stops of each took a second, 20,000 two minutes, in each raster."""
+    code = """
+        from gpu_renderer.content.vector.paints import resolved_stops
+        from motion.snapshot import GradientStop, OpacityStop
+
+        count = 20_000
+        colors = [GradientStop(index / count, "#ff0000") for index in range(count)]
+        found = resolved_stops(colors, [OpacityStop((index + 0.5) / count, index / count) for index in range(count)])
+        print(len(found), found[0][1].alpha, round(found[count][1].alpha, 2))
+    """
+    assert bounded(code) == "40000 0.0 0.5"
+
+
 DOCUMENTS = """
     from motion.build import build
     from motion.errors import PropertyRefused

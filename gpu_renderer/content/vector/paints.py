@@ -9,7 +9,8 @@ and a CPU canvas rank the positions differently, and the reference's pictures co
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Literal
@@ -161,7 +162,8 @@ def resolved_stops(stops: Sequence[GradientStop], opacity_stops: Sequence[Opacit
         return colors
     opacities = [(_unit(stop.offset), (stop.opacity,)) for stop in sorted(opacity_stops, key=by_offset)]
     offsets = sorted({offset for offset, _ in colors} | {offset for offset, _ in opacities})
-    return [(offset, _faded(Rgba(*_at(colors, offset)), *_at(opacities, offset))) for offset in offsets]
+    both = zip(offsets, _sampled(colors, offsets), _sampled(opacities, offsets), strict=True)
+    return [(offset, _faded(Rgba(*color), *opacity)) for offset, color, opacity in both]
 
 
 def gradient_shader(gradient: LinearGradient | RadialGradient, width: float, height: float) -> skia.Shader | None:
@@ -215,10 +217,11 @@ def _faded(color: Rgba, opacity: float) -> Rgba:
     return color._replace(alpha=math.floor(_unit(color.alpha * opacity) * 255 + 0.5) / 255)
 
 
-def _at(stops: Sequence[tuple[float, tuple[float, ...]]], offset: float) -> tuple[float, ...]:
-    """Return the channels at an offset, interpolated between the stops around it."""
-    below = [stop for stop in stops if stop[0] <= offset] or stops[:1]
-    above = [stop for stop in stops if stop[0] >= offset] or stops[-1:]
-    (start, a), (end, b) = below[-1], above[0]
-    u = (offset - start) / (end - start) if end > start else 0.0
-    return tuple(p + (q - p) * u for p, q in zip(a, b, strict=True))
+def _sampled(stops: Sequence[tuple[float, tuple[float, ...]]], offsets: Iterable[float]) -> Iterator[tuple[float, ...]]:
+    """Yield the channels at each offset, interpolated between the last stop at or before it and the first at or after it."""
+    places = [place for place, _ in stops]
+    for offset in offsets:
+        start, a = stops[max(0, bisect_right(places, offset) - 1)]
+        end, b = stops[min(len(stops) - 1, bisect_left(places, offset))]
+        u = (offset - start) / (end - start) if end > start else 0.0
+        yield tuple(p + (q - p) * u for p, q in zip(a, b, strict=True))
