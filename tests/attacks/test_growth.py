@@ -93,6 +93,20 @@ def test_a_gradient_of_many_stops_of_colour_and_opacity_looks_at_the_near_ones()
     assert bounded(code) == "40000 0.0 0.5"
 
 
+def test_each_piece_of_an_svg_text_is_compared_with_its_own_spans() -> None:
+    """Each span that states a length was compared with every piece: 3,000 took 6 s, and the time grew with the square."""
+    code = """
+        from gpu_renderer.content.svg import svg_pixels
+        from tests.gpu_renderer.fonts import reference_fonts
+
+        spans = '<tspan textLength="0.01">a</tspan>' * 20_000
+        text = f'<text y="20" font-size="0.1">{spans}</text>'
+        svg = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30">' + text + '</svg>'
+        print(svg_pixels(svg, reference_fonts())[0].shape[2])
+    """
+    assert bounded(code) == "4"
+
+
 DOCUMENTS = """
     from motion.build import build
     from motion.errors import PropertyRefused

@@ -28,7 +28,7 @@ class Cost(StrEnum):
     elements = "elements, each counted as often as references draw it"
     matches = "comparisons of elements with selectors"
     variables = "characters of values with variables put in"
-    characters = "characters of text, each counted with the spans around it"
+    characters = "characters of text, each counted with the spans around it, and as five if it is placed on its own"
     crossings = "crossings of segments in clip paths"
     self_crossings = "crossings of outlines with themselves, each counted as often as it is drawn"
     layers = "groups with opacity, mask, filter or blending"
@@ -41,7 +41,7 @@ LIMITS: Final = {
     Cost.elements: 120_000,
     Cost.matches: 1_000_000,
     Cost.variables: 1_000_000,
-    Cost.characters: 1_000_000,
+    Cost.characters: 200_000,
     Cost.crossings: 20_000,
     Cost.self_crossings: 100_000_000,
     Cost.layers: 2_000,
@@ -54,6 +54,9 @@ LIMITS: Final = {
 Layers and filters can take twenty, because valid documents have them over their whole area. Ordinary documents need
 less than a hundredth.
 """
+
+PIECE_CHARACTERS: Final = 4
+"""Characters whose shaping takes as long as the start of a piece of text."""
 
 LAYER_WORK: Final = 2.0
 MASK_WORK: Final = 6.0

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import skia
 
+from gpu_renderer.content.svg.budget import PIECE_CHARACTERS, Cost
 from gpu_renderer.content.svg.document import Element
 from gpu_renderer.content.svg.scene import ElementState, SvgScene
 from gpu_renderer.content.svg.text_content import Owners, Piece, pieces_of
@@ -66,6 +67,7 @@ class _Extent(NamedTuple):
 def letterings(scene: SvgScene, element: Element, state: ElementState) -> list[Lettering]:
     """Return the runs of a `text` element in drawing order. `state` carries the element's own style."""
     pieces = pieces_of(scene, element, state)
+    scene.budget.spend(Cost.characters, PIECE_CHARACTERS * len(pieces))
     _fit(pieces, scene.fonts)
     found: list[Lettering] = []
     pen = (0.0, 0.0)
@@ -113,8 +115,12 @@ def draw_pictures(lettering: Lettering, canvas: skia.Canvas) -> None:
 
 def _fit(pieces: list[Piece], fonts: Fonts) -> None:
     """Set the spacing or the stretch of the text in each element that states a `textLength`."""
-    for owner in dict.fromkeys(owner for piece in pieces for owner, _ in piece.owners if owner.get("textLength")):
-        inside = [piece for piece in pieces if any(owner is other for other, _ in piece.owners)]
+    of_owner: dict[Element, list[Piece]] = {}
+    for piece in pieces:
+        for owner, _ in piece.owners:
+            if owner.get("textLength"):
+                of_owner.setdefault(owner, []).append(piece)
+    for owner, inside in of_owner.items():
         natural = _width(inside, fonts)
         wanted, count = length(owner.get("textLength"), 1.0), sum(len(piece.text) for piece in inside)
         for piece in inside if wanted > 0 and natural > 0 else ():
