@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until the client ends the connection. Raises NoFarm, AddressUnusable."""
-    made = server(connecting.async_client(arguments), version())
+    made = server(connecting.async_client(arguments), version(), reads_files=not arguments.http)
     if arguments.http:
         check_free(arguments.host, arguments.port)
         print(f"serves http://{arguments.host}:{arguments.port}/mcp until Ctrl-C", file=sys.stderr)

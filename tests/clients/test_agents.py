@@ -20,6 +20,7 @@ from render_farm_client.tools import server
 
 from cluster.local.accounts import session_token
 from farm_core.settings import ROOT
+from tests.api import media
 from tests.api.conftest import own_world, settings, start
 from tests.api.world import Someone, World, text_template
 from tests.patience import HANG_SECONDS
@@ -38,11 +39,14 @@ def secret_of(ada: Someone) -> str:
     return ada.new_key().headers["Authorization"].removeprefix("Bearer ")
 
 
-def with_tools(ada: Someone, run: Callable[[Call], Awaitable[None]]) -> None:
+def with_tools(ada: Someone, run: Callable[[Call], Awaitable[None]], *, reads_files: bool = False) -> None:
     """Give `run` a function that calls a tool and returns the text of a successful call."""
 
     async def session() -> None:
-        async with AsyncFarmClient(ada.world.origin, secret_of(ada)) as farm, Client(server(farm, "1")) as client:
+        async with (
+            AsyncFarmClient(ada.world.origin, secret_of(ada)) as farm,
+            Client(server(farm, "1", reads_files=reads_files)) as client,
+        ):
 
             async def call(tool: str, **arguments: Any) -> Any:
                 result = await client.call_tool(tool, arguments)
@@ -86,6 +90,28 @@ def test_answers_claim_only_what_is_known(ada: Someone) -> None:
         assert await call("cancel_render", job_id=made["jobId"]) == {"jobId": made["jobId"], "status": "completed"}
 
     with_tools(ada, run)
+
+
+@pytest.mark.service
+def test_an_agent_on_this_machine_uploads_its_media_files_and_others_do_not(ada: Someone, tmp_path: Path) -> None:
+    picture, secret = tmp_path / "photo.png", tmp_path / "secret.txt"
+    picture.write_bytes(media.files()["image/png"])
+    secret.write_text("not a picture")
+
+    async def run(call: Call) -> None:
+        uploaded = await call("upload_file", path=str(picture))
+        assert (uploaded["mime"], uploaded["bytes"]) == ("image/png", picture.stat().st_size)
+        checked = await call("validate_inputs", template_id=ada.template(), inputs={"photo": uploaded["url"]})
+        assert checked["errors"] == []
+        assert "400" in await call("upload_file", path=str(secret))
+        for missing in (tmp_path, tmp_path / "none.png"):
+            assert "There is no file" in await call("upload_file", path=str(missing))
+
+    async def run_elsewhere(call: Call) -> None:
+        assert await call("upload_file", path=str(picture)) == "Unknown tool: upload_file"
+
+    with_tools(ada, run, reads_files=True)
+    with_tools(ada, run_elsewhere)
 
 
 @pytest.mark.service

@@ -6,6 +6,7 @@ import asyncio
 import time as time_of
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
@@ -27,11 +28,12 @@ LIST_ITEMS_MAX = 50
 """Longer lists would fill an agent's context."""
 _INSTRUCTIONS = (
     "Renders videos from templates. List the templates, describe one to see its inputs, validate values, preview a frame to "
-    "see how it looks (free), then render and wait. Media inputs are public http(s) URLs."
+    "see how it looks (free), then render and wait. Media inputs are public http(s) URLs, or the url of an uploaded file."
 )
 Inputs = Annotated[dict[str, str | float], Field(description="Values by input id, as the template declares them.")]
 TemplateId = Annotated[str, Field(description="A template's id, from list_templates.")]
 NamePart = Annotated[str, Field(description="Part of the name, in any case; all templates by default.")]
+FilePath = Annotated[str, Field(description="Absolute path of the file.")]
 JobId = Annotated[str, Field(description="A render's id.")]
 Seconds = Annotated[float | None, Field(description="Moment in seconds; a third of the duration by default.")]
 Width = Annotated[int, Field(description="Pixels; the height follows.")]
@@ -40,8 +42,11 @@ Timeout = Annotated[int, Field(description=f"Longest wait in seconds, at most {W
 Rate = Annotated[int | None, Field(description="Frames per second; the template's own by default.")]
 
 
-def server(farm: AsyncFarmClient, version: str) -> MCPServer:
-    """Return a server whose tools call this farm, with the rights of the client's key."""
+def server(farm: AsyncFarmClient, version: str, *, reads_files: bool = False) -> MCPServer:
+    """Return a server whose tools call this farm, with the rights of the client's key.
+
+    `reads_files`: agents are on this machine, so they may upload its media files.
+    """
     tools = _Tools(farm)
     reading = (
         tools.list_templates, tools.describe_template, tools.validate_inputs, tools.preview_frame, tools.list_renders,
@@ -51,6 +56,7 @@ def server(farm: AsyncFarmClient, version: str) -> MCPServer:
         *(_tool(one, ToolAnnotations(read_only_hint=True)) for one in reading),
         _tool(tools.render_video, ToolAnnotations(destructive_hint=False)),
         _tool(tools.cancel_render, ToolAnnotations(idempotent_hint=True)),
+        *([_tool(tools.upload_file, ToolAnnotations(destructive_hint=False))] if reads_files else []),
     ]
     return MCPServer(
         "render-farm",
@@ -78,7 +84,7 @@ def _reporting(tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
     async def reporting(*args: Any, **named: Any) -> Any:
         try:
             return await tool(*args, **named)
-        except (ApiError, NoAnswer) as error:
+        except (ApiError, NoAnswer, OSError) as error:
             raise ToolError(str(error)) from error
 
     return reporting
@@ -160,6 +166,14 @@ class _Tools:
     async def cancel_render(self, job_id: JobId) -> dict[str, Any]:
         """Cancel a render that has not ended, and answer the status that holds."""
         return _state(await self._farm.cancel(job_id))
+
+    async def upload_file(self, path: FilePath) -> dict[str, Any]:
+        """Upload a picture, video or sound of this machine. Its url is the value of a media input, for 24 hours."""
+        file = Path(path).expanduser()
+        if not file.is_file():
+            raise ToolError(f"There is no file {path}. Give an absolute path.")
+        made = await self._farm.upload(file)
+        return {"url": made.url, "bytes": made.bytes, "mime": made.mime, "expiresAt": made.expires_at}
 
     async def get_usage(self) -> dict[str, Any]:
         """Show what the account has used this month, and its limits. Needs the scope usage:read."""
