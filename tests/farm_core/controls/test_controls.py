@@ -251,6 +251,19 @@ async def test_priorities_of_jobs_are_set_by_filter(farm: Farm) -> None:
     assert await farm.claimed(1) == ["second"]
 
 
+@pytest.mark.parametrize(("status", "index"), [(JobStatus.processing, 1), (JobStatus.cancelled, 0)])
+async def test_no_assembly_and_no_segment_of_an_ended_job_is_requeued(
+    farm: Farm, status: JobStatus, index: int
+) -> None:
+    finished_at = None if status is JobStatus.processing else utc_now()
+    await farm.add("ada", "job", status=status, finished_at=finished_at)
+    await farm.add_task("job", 0, status="done", segment_key="segments/a.mp4")
+    await farm.add_task("job", 1, kind="assemble", status="leased", lease_token="mine")
+    with pytest.raises(NotAllowed):
+        async with farm.database.work() as session:
+            await jobs.requeue_segment(session, ACTOR, "job", index)
+
+
 async def test_a_segment_is_requeued_with_the_assembly_that_began_without_it(farm: Farm) -> None:
     await farm.add("ada", "job", status=JobStatus.processing)
     await farm.add_task("job", 0, status="done", segment_key="segments/a.mp4")
