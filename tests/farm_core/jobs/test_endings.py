@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -265,6 +266,24 @@ async def test_a_segment_is_done_once_and_reports_of_a_former_lease_do_not_count
         assert await finish("lease") == set()
         async with database.work() as session:
             assert {task.index: task.status for task in await session.scalars(select(Task))} == {0: "done", 1: "leased"}
+
+
+@pytest.mark.parametrize(
+    ("done", "percent", "progress"), [(0, None, 30), (1, None, 50), (1, 42.0, 50), (1, 60.0, 60), (2, None, 99)]
+)
+async def test_a_cancelled_job_keeps_the_most_progress_that_anybody_knows(
+    database_url: str, done: int, percent: float | None, progress: float
+) -> None:
+    """The stored one, the live one, or the share of its finished segments."""
+    async with processing(database_url, 1, progress=30.0) as jobs:
+        (job_id,), database = jobs.ids, jobs.database
+        await lease_two_segments(database, job_id)
+        for number in range(done):
+            one = RenderedSegment(f"lease.{job_id}.{number}", f"segments/{number}.mp4", 1, "w", {"cached": False})
+            await database.single(partial(finish_tasks, now=utc_now(), segments=[one]))
+        async with database.work() as session:
+            assert await repository.cancel(session, job_id, percent)
+            assert (await session.get_one(Job, job_id, populate_existing=True)).progress == progress
 
 
 async def lease_two_segments(database: Database, job_id: str) -> None:
