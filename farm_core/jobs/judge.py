@@ -14,6 +14,7 @@ RESERVE_PAUSE_SECONDS_MAX: Final = 50.0
 MISSING_PAUSE_SECONDS: Final = 15.0
 """Pause before the next attempt if an object is missing. Storage that comes back, or a disk that is mounted again, may have it."""
 STORAGE_AWAY: Final = "Storage could not be reached."
+REPLACED: Final = "The worker is being replaced."
 MISSING: Final = "A file that the render needs is not in the farm's storage."
 DISK_RESERVED: Final = "A disk of the farm has only its reserve of free space left."
 REPEATED_FAILURE: Final = "The render failed repeatedly."
