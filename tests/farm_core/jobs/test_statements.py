@@ -114,7 +114,8 @@ async def database(database: Database, account_names: Sequence[str]) -> Database
 async def blocks_read(database: Database, name: str, values: Mapping[str, Any]) -> int:
     async with database.engine.connect() as connection:
         explained = text(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement(name)}")
-        plan = (await connection.execute(explained, {"now": utc_now(), **values})).scalar_one()[0]["Plan"]
+        times = {"now": utc_now(), "since": utc_now()}
+        plan = (await connection.execute(explained, {**times, **values})).scalar_one()[0]["Plan"]
         await connection.rollback()
         return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
 
@@ -233,7 +234,7 @@ HISTORY: Final[Mapping[str, Mapping[str, Any]]] = {
     "count_open": {},
     "miscounted_accounts": {},
     "queue_page": {"after": "", "accounts_max": 20},
-    "recent_frames": {"since": utc_now()},
+    "recent_frames": {},
     "claim_deliveries": {
         "deliveries_max": 8, "account_max": 4, "token": "t", "lease_seconds": 20, "journal": "p", "sooner_seconds": 9, "late_seconds": 9,
         "ahead_seconds": 60,
