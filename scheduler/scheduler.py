@@ -96,6 +96,8 @@ class Scheduler:
         await asyncio.gather(*(service.stop() for service in self.keepers))
         await self._hand_back()
         await self.dependencies.executor.close()
+        if self.dependencies.stills is not None:
+            await self.dependencies.stills.close()  # not earlier: the lease reaper counts waiting stills
         await self.dependencies.changes.close()
         self.dependencies.sandbox.close()
         await self.dependencies.database.close()

@@ -136,8 +136,6 @@ class StillService(Service):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._freezer.drain()
-        if self.dependencies.stills is not None:
-            await self.dependencies.stills.close()
 
     async def _serve(self, exchange: StillExchange, still: WaitingStill) -> None:
         request, began = still.request, time.perf_counter()

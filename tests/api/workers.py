@@ -49,4 +49,5 @@ async def _serve(
     await asyncio.to_thread(stop.wait)
     await service.stop()
     await parts.executor.close()
+    await stills.close()
     await database.close()

@@ -23,13 +23,13 @@ from farm_core.settings import Settings
 from farm_core.stills import StillOptions, StillSubject, exchange, request_still
 from farm_core.stills.exchange import STRIKES_MAX, StillExchange, queued_still
 from farm_core.stills.options import frames_of
-from scheduler import ingest, still_drawing, stills
+from scheduler import ingest, scheduler, still_drawing, stills
 from scheduler.media_gate import ACCOUNT_PREPARATIONS_MAX
 from scheduler.still_drawing import best_worker
 from scheduler.still_turns import ACCOUNT_WAITING_MAX, StillTurns, WaitingStill
 from tests.attacks.test_slow_networks import tarpit
 from tests.patience import HANG_SECONDS
-from tests.scheduler.farm import FarmUnderTest, farm
+from tests.scheduler.farm import FarmUnderTest, Gate, farm
 
 pytestmark = pytest.mark.service
 SUBJECT = StillSubject("acc_a", "http://farm", "documents/empty.json", 1280, 720, 30, 90, 3)
@@ -338,6 +338,39 @@ async def test_a_request_that_is_cancelled_at_any_step_ends(redis_url: str, monk
     assert not left
     await stills.close()
     await client.aclose()
+
+
+async def test_a_scheduler_that_stops_leaves_no_connection_open(
+    database_url: str, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease reaper counted waiting stills after the service of stills had closed the connections."""
+    monkeypatch.setattr(scheduler, "DRAIN_SECONDS", HANG_SECONDS)
+    gate, stopped = Gate(), asyncio.Event()
+
+    async def count_while_tasks_end(under_test: FarmUnderTest) -> None:
+        await asyncio.wait_for(stopped.wait(), HANG_SECONDS)
+        reaper = under_test.scheduler.lease_reaper
+        reaper.ticked.clear()
+        reaper.wake()
+        await asyncio.wait_for(reaper.ticked.wait(), HANG_SECONDS)
+        gate.open()
+
+    async with connect(redis_url) as client:
+        async with farm(database_url, tmp_path, gate, stills=StillExchange(redis_url)) as under_test:
+            stop = under_test.scheduler.stills.stop
+
+            async def stop_and_report() -> None:
+                await stop()
+                stopped.set()
+
+            under_test.scheduler.stills.stop = stop_and_report  # type: ignore[method-assign]
+            await under_test.create(seconds=1)
+            await gate.reached()
+            counting = asyncio.create_task(count_while_tasks_end(under_test))
+        await counting
+        async with asyncio.timeout(HANG_SECONDS):
+            while len(await client.client_list()) > 1:  # noqa: ASYNC110 - Redis notices the end of others later
+                await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
