@@ -14,7 +14,7 @@ import skia
 
 from gpu_renderer.effects import canvas_filters
 from gpu_renderer.effects.blur_passes import box_blurred
-from gpu_renderer.effects.blur_weights import blur_margin_px
+from gpu_renderer.effects.blur_weights import blur_margin_px, canvas_boxes
 from gpu_renderer.effects.canvas import Canvas
 from gpu_renderer.effects.glow_pass import GlowPass
 from gpu_renderer.effects.noise import random_numbers
@@ -134,6 +134,13 @@ class Stroke(Effect):
         )
 
 
+def _canvas_offset(canvas: Canvas, right: float, down: float) -> tuple[float, float]:
+    """Return the displacement of a silhouette's shadow: whole px on a CPU canvas."""
+    if canvas.blur_kernel is not canvas_boxes:
+        return right, down
+    return math.floor(right + 0.5), math.floor(down + 0.5)
+
+
 def inner_light(
     canvas: Canvas, values: EffectValues, sigma: float, offset: tuple[float, float], *, additive: bool
 ) -> None:
@@ -172,14 +179,15 @@ class InnerGlow(Effect):
 @effect("satin")
 class Satin(Effect):
     def bake(self, canvas: Canvas, values: EffectValues) -> None:
-        offset = shadow_offset(values)
-        margin = math.ceil(max(abs(offset[0]), abs(offset[1]))) + 1
+        right, down = shadow_offset(values)
+        first, second = _canvas_offset(canvas, right, down), _canvas_offset(canvas, -right, -down)
+        margin = math.ceil(max(abs(right), abs(down))) + 1
         region = canvas.target.region.grown(margin)
         soft = canvas.soft(canvas.silhouette, max(0.0, values.number("size")), region)
         canvas.apply(
             "effects/baked/satin.frag",
             values,
-            uniforms={"u_offset": offset},
+            uniforms={"u_first": first, "u_second": second},
             textures={"u_shape": canvas.silhouette},
             spent={"u_soft": soft},
         )

@@ -21,6 +21,7 @@ from motion.snapshot import (
     ImageSource,
     LayerSnapshot,
     MaskPath,
+    ShapeSource,
     SolidPaint,
     Stroke,
     TextStyle,
@@ -253,6 +254,18 @@ def test_satin_is_symmetric_about_the_middle(painter: Painter) -> None:
     found = baked_pixels(painter, rectangle(), "satin", distance=6.0, size=3.0, opacity=100.0).astype(int)
     assert np.abs(found - found[::-1, ::-1]).max() <= 1
     assert found[20, 30, 2] > found[13, 13, 2]
+
+
+@pytest.mark.gl
+def test_satin_of_a_picture_is_displaced_by_whole_pixels_and_that_of_a_plain_shape_is_not(painter: Painter) -> None:
+    def band(source: ShapeSource | ImageSource, distance: float) -> Pixels:
+        satin = entry("satin", distance=distance, angle=0.0, size=4.0, opacity=100.0)
+        return run(painter, rectangle(), satin, source=source)
+
+    picture, plain = ImageSource("a", 60, 40), ShapeSource("rect", 60, 40, (SolidPaint("#808080"),))
+    assert np.array_equal(band(picture, 6.4), band(picture, 6.0))
+    assert np.array_equal(band(picture, 6.6), band(picture, 7.0))
+    assert not np.array_equal(band(plain, 6.4), band(plain, 6.0))
 
 
 @pytest.mark.gl
