@@ -66,7 +66,7 @@ def bitmap_pixels(data: bytes) -> Pixels:
     wanted = skia.ImageInfo.Make(width, height, skia.kRGBA_8888_ColorType, skia.kPremul_AlphaType, srgb)
     if not picture.readPixels(wanted, pixels, width * 4, 0, 0):
         raise refused("is damaged")
-    return _upright(pixels, data)
+    return _upright(_on_canvas(pixels, data), data)
 
 
 def undrawn_features(data: bytes) -> tuple[str, ...]:
@@ -90,6 +90,18 @@ def _as_chromium_reads(data: bytes) -> bytes:
             if data[at : at + 4] == b"EXIF":
                 return data[:at] + b"NONE" + data[at + 4 :]
     return data
+
+
+def _on_canvas(pixels: Pixels, data: bytes) -> Pixels:
+    """Return the first frame of an animated PNG at its place on the canvas, which is transparent around it."""
+    place = png.frame_place(data) if data.startswith(png.SIGNATURE) else None
+    if place is None:
+        return pixels
+    _check_size(place.width, place.height)
+    canvas = np.zeros((place.height, place.width, 4), np.uint8)
+    rows, columns = pixels.shape[:2]
+    canvas[place.top : place.top + rows, place.left : place.left + columns] = pixels
+    return canvas
 
 
 def _upright(pixels: Pixels, data: bytes) -> Pixels:

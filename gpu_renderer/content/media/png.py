@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 import skia
@@ -15,6 +15,8 @@ _HEAD, _TAIL = 8, 4
 """Bytes before a chunk's content (length and name) and after it (checksum)."""
 _NUMBER: Final = 4
 """Bytes of the sequence number that chunks of frames begin with."""
+_SIZE: Final = 8
+"""Bytes of a width and a height, or of a place."""
 _SIGNIFICANT_BITS: Final = b"sBIT"
 _SRGB_GAMMA: Final = 1 / 2.2
 _GAMMA_TOLERANCE: Final = 0.05
@@ -99,28 +101,63 @@ def has_hdr_levels(data: bytes) -> bool:
     return place is not None and place.stop - place.start == 4 and data[place][1] in _HDR_TRANSFERS
 
 
-def first_shown(data: bytes) -> bytes:
-    """Return an animation whose default picture is hidden as its first frame alone, other files as they are.
+class FramePlace(NamedTuple):
+    """The canvas of an animation, px, and the corner of a frame on it."""
 
-    The default picture belongs to the animation if an `fcTL` chunk is before it. A frame that covers only a part of the
-    canvas is left out, so that the default picture is shown.
-    """
+    width: int
+    height: int
+    left: int
+    top: int
+
+
+class _Frame(NamedTuple):
+    """A frame of an animation: the index of its `fcTL` chunk, its size and its place on the canvas, px."""
+
+    control: int
+    width: int
+    height: int
+    left: int
+    top: int
+
+
+def first_shown(data: bytes) -> bytes:
+    """Return an animation whose default picture is hidden as a PNG of its first frame alone, other files as they are."""
     found = list(chunks(data))
+    frame = _shown_frame(data, found)
+    if frame is None:
+        return data
+    names = [name for name, _ in found]
+    end = next((at for at in range(frame.control + 1, len(names)) if names[at] == b"fcTL"), len(names))
+    parts = [data[place][_NUMBER:] for name, place in found[frame.control : end] if name == b"fdAT"]
+    head = [(name, data[place]) for name, place in found[1 : names.index(b"IDAT")] if name != b"acTL"]
+    header = struct.pack(">II", frame.width, frame.height) + data[found[0][1]][_SIZE:]
+    body = [(b"IHDR", header), *head, *((b"IDAT", part) for part in parts), (b"IEND", b"")]
+    return SIGNATURE + b"".join(_chunk(*part) for part in body)
+
+
+def frame_place(data: bytes) -> FramePlace | None:
+    """Return the place of the picture that `first_shown` returns, or None if it is the file itself."""
+    found = list(chunks(data))
+    frame = _shown_frame(data, found)
+    return None if frame is None else FramePlace(*struct.unpack_from(">II", data[found[0][1]]), frame.left, frame.top)
+
+
+def _shown_frame(data: bytes, found: Sequence[tuple[bytes, slice]]) -> _Frame | None:
+    """Return the first frame of an animation whose default picture is hidden, or None for other and damaged files.
+
+    The default picture belongs to the animation if an `fcTL` chunk is before it.
+    """
     names = [name for name, _ in found]
     if b"acTL" not in names or b"IDAT" not in names or b"fcTL" not in names[names.index(b"IDAT") :]:
-        return data
+        return None
     control = names.index(b"fcTL")
-    if control < names.index(b"IDAT") or not _covers_canvas(data, found[0][1], found[control][1]):
-        return data
-    end = next((at for at in range(control + 1, len(names)) if names[at] == b"fcTL"), len(names))
-    frame = [data[place][_NUMBER:] for name, place in found[control:end] if name == b"fdAT"]
-    head = [(name, data[place]) for name, place in found[: names.index(b"IDAT")] if name != b"acTL"]
-    return SIGNATURE + b"".join(_chunk(*part) for part in [*head, *((b"IDAT", part) for part in frame), (b"IEND", b"")])
-
-
-def _covers_canvas(data: bytes, header: slice, control: slice) -> bool:
-    """Return True if a frame is as large as the canvas. `header`, `control`: contents of `IHDR` and `fcTL`."""
-    return data[control][_NUMBER : _NUMBER + 8] == data[header][:8]
+    place = found[control][1]
+    if control < names.index(b"IDAT") or names[0] != b"IHDR" or place.stop - place.start < _NUMBER + 2 * _SIZE:
+        return None
+    frame = _Frame(control, *struct.unpack_from(">4I", data[place], _NUMBER))
+    width, height = struct.unpack_from(">II", data[found[0][1]])
+    is_inside = frame.left + frame.width <= width and frame.top + frame.height <= height
+    return frame if is_inside and frame.width > 0 and frame.height > 0 else None
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

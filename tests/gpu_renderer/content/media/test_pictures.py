@@ -125,6 +125,41 @@ def test_the_first_frame_of_an_animated_png_is_shown(tmp_path: Path, is_default_
     assert pixels[4, 4].tolist() == [255, 0, 0, 255]
 
 
+def partial_png(canvas: tuple[int, int], left: int) -> bytes:
+    """Return an animation with a hidden lime picture, whose red first frame of 4 x 2 px is at `left` and 3 px from the top."""
+
+    def body(width: int, height: int, color: bytes) -> bytes:
+        return zlib.compress((b"\0" + color * width) * height)
+
+    control = struct.pack(">IIIIIHHBB", 0, 4, 2, left, 3, 1, 10, 0, 0)
+    chunks = [
+        (b"IHDR", struct.pack(">IIBBBBB", *canvas, 8, 2, 0, 0, 0)), (b"acTL", struct.pack(">II", 1, 0)),
+        (b"IDAT", body(8, 8, b"\0\xff\0")), (b"fcTL", control),
+        (b"fdAT", struct.pack(">I", 1) + body(4, 2, b"\xff\0\0")), (b"IEND", b""),
+    ]  # fmt: skip
+    made = (
+        struct.pack(">I4s", len(part), name) + part + struct.pack(">I", zlib.crc32(name + part))
+        for name, part in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(made)
+
+
+def test_a_first_frame_that_covers_a_part_of_its_canvas_stands_at_its_place() -> None:
+    pixels = bitmaps.bitmap_pixels(partial_png((8, 8), 2))
+    assert pixels.shape == (8, 8, 4)
+    assert {tuple(pixel) for pixel in pixels[3:5, 2:6].reshape(-1, 4)} == {(255, 0, 0, 255)}
+    assert pixels.sum() == 8 * 510
+
+
+def test_a_first_frame_beyond_its_canvas_is_not_shown() -> None:
+    assert bitmaps.bitmap_pixels(partial_png((8, 8), 5))[4, 4].tolist() == [0, 255, 0, 255]
+
+
+def test_the_canvas_of_a_small_first_frame_has_a_limited_size() -> None:
+    with pytest.raises(MediaUndecodable, match="measures"):
+        bitmaps.bitmap_pixels(partial_png((32768, 32768), 2))
+
+
 def test_a_data_url_needs_no_file(tmp_path: Path) -> None:
     body = base64.b64encode(encoded("PNG")).decode()
     assert pictures(tmp_path).picture(f"data:image/png;base64,{body}") is not None
