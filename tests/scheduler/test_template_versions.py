@@ -166,8 +166,8 @@ async def test_the_newest_former_versions_stay_until_their_template_is_deleted(
     async with database.work() as session:
         assert await repository.forget_version(session, "acc_a", "tpl_card", 6)
 
-    async def reap() -> list[int]:
-        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + timedelta(hours=9)))
+    async def reap(hours: float = 9) -> list[int]:
+        dependencies = parts_for(database, storage, [], tmp_path, ManualClock(now + timedelta(hours=hours)))
         await RowReaper(dependencies).tick()
         await ResultReaper(dependencies).tick()
         return await kept_versions(database)
@@ -178,6 +178,7 @@ async def test_the_newest_former_versions_stay_until_their_template_is_deleted(
         f"documents/v{number}.json" for number in (*kept, repository.RESTORABLE_MAX + 4)
     }
     async with database.work() as session:
-        assert await repository.delete(session, "acc_a", "tpl_card", now)
-    assert await reap() == []
+        assert await repository.delete(session, "acc_a", "tpl_card", now + timedelta(hours=8.5))
+    assert await reap() == kept, "the template can be restored"
+    assert await reap(10) == []
     assert list(storage.listed("documents/v")) == []

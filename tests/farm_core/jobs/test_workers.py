@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import text
 
+from farm_core.accounts.plans import PLANS
 from farm_core.db.columns import utc_now
 from farm_core.db.database import Database
 from farm_core.jobs import speed, workers
@@ -89,3 +90,33 @@ async def test_frames_are_left_of_segments_of_jobs_in_preparation_and_of_the_que
         await session.execute(text("UPDATE tasks SET status = 'done' WHERE id = 'ada1.0'"))
         await session.flush()
         assert await speed.frames_left(session) == 11 * 30 + 45 + 120
+
+
+async def test_segments_of_open_jobs_are_read_of_accounts_with_a_limit_of_their_own_or_of_their_plan(
+    working: Database,
+) -> None:
+    stored = """
+        INSERT INTO segments (key, bytes, used_at) SELECT segment_key, 10 * CAST(right(job_id, 1) AS int), now() FROM tasks
+        WHERE segment_key IS NOT NULL
+    """
+    async with working.work() as session:
+        await rows.template(session, await rows.account(session, "eve"))
+        await session.execute(
+            text(JOBS.replace("JOIN accounts ON", "JOIN accounts ON accounts.name = 'eve' AND")), {"renderer": "r"}
+        )
+        await session.execute(
+            text(TASKS.replace("FROM jobs", "FROM (SELECT * FROM jobs WHERE id LIKE 'eve%') AS jobs"))
+        )
+        await session.execute(text("UPDATE accounts SET max_storage_bytes = 5 WHERE name = 'bob'"))
+        await session.execute(text("UPDATE accounts SET plan = CASE WHEN name = 'eve' THEN 'pro' ELSE 'unlimited' END"))
+        await session.execute(text("UPDATE tasks SET status = 'done', segment_key = 'segments/' || id WHERE index = 0"))
+        await session.execute(text(stored))
+        limited = await workers.open_segments(session, any_account=False)
+        every = await workers.open_segments(session, any_account=True)
+        names = {row.id: row.name for row in await session.execute(text("SELECT id, name FROM accounts"))}
+    limits = {"ada": None, "bob": 5, "eve": PLANS["pro"].max_storage_bytes}
+    for found, expected in ((limited, ("bob", "eve")), (every, ("ada", "bob", "eve"))):
+        shown = {
+            names[owner]: [(one.job_id, one.bytes, one.storage_limit) for one in jobs] for owner, jobs in found.items()
+        }
+        assert shown == {name: [(f"{name}{n}", 10 * n, limits[name]) for n in (3, 2, 1)] for name in expected}
