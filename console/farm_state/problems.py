@@ -83,7 +83,10 @@ def _workers(snapshot: Snapshot) -> list[Problem]:
         advice = f"Its workers give their segments back. Free some space for temporary files on {', '.join(full)}."
         found.append(Problem("The disk of a render machine is full.", advice, "/console/workers"))
     if resting := totals.get("quarantined", 0):
-        advice = "They failed several times in a row. Look at the failures below, then resume them."
+        advice = (
+            "They failed several times in a row, or an operator quarantined them. They take work again after their rest. "
+            "Look at the failures below, or resume them now."
+        )
         found.append(
             Problem(f"{resting} {'worker rests' if resting == 1 else 'workers rest'}.", advice, "/console/workers")
         )
@@ -138,6 +141,6 @@ def _disk(snapshot: Snapshot) -> list[Problem]:
         return []
     advice = (
         "Large uploads are refused, and renders of accounts that store much may wait. "
-        "While it is full, uploads are refused and renders wait. Free some space, or lower SEGMENT_CACHE_BYTES or RESULT_DAYS and restart the farm."
+        "Once it is full, all uploads are refused and all renders wait. Free some space, or lower SEGMENT_CACHE_BYTES or RESULT_DAYS and restart the farm."
     )
     return [Problem(f"Only {size(free)} of the disk are free.", advice, severe=True)]

@@ -202,7 +202,7 @@ def test_a_button_that_is_pressed_while_the_workers_are_renewed_acts(operator: P
     workers = HeldAnswers(page, "**/console/workers", asks)
     page.goto(f"{operator.origin}/console/workers")
     workers.wait()
-    page.get_by_role("button", name="Drain", exact=True).hover()
+    page.get_by_role("button", name="Drain w", exact=True).hover()
     page.mouse.down()
     workers.arrive()
     page.mouse.up()

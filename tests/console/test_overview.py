@@ -40,7 +40,9 @@ def test_problems_that_stop_renders_come_first_and_a_missing_gpu_last(
         ("warn", "1 worker rests."),
         ("warn", "No worker has a GPU."),
     ]
-    assert "While it is full, uploads are refused and renders wait." in operator.text("/")
+    shown = operator.text("/")
+    assert "Once it is full, all uploads are refused and all renders wait." in shown
+    assert "or an operator quarantined them. They take work again after their rest." in shown
 
 
 def test_a_disk_that_fills_up_is_named_at_once(operator: Person, monkeypatch: pytest.MonkeyPatch) -> None:
