@@ -117,19 +117,21 @@ async def test_an_account_whose_jobs_kill_workers_gets_one_at_a_time(
         assert free.status == "completed"
 
 
+@pytest.mark.parametrize(("kind", "widths"), [(FailureKind.document, (640, 320)), (FailureKind.space, (640,))])
 async def test_an_account_whose_jobs_take_too_much_memory_gets_one_worker_at_a_time(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: FailureKind, widths: tuple[int, ...], database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A job that shared its worker with others is tried three times, which restarts as many workers."""
     monkeypatch.setattr(breaker.CircuitBreaker, "every_seconds", 0.02)
     monkeypatch.setattr(worker_records, "STRIKES_MAX", 2)
-    exceeded = Failure(FailureKind.document, "The render needs more than 4,000 MB of memory.", "w0")
+    exceeded = Failure(kind, "The render needs more than 4,000 MB of memory.", "w0")
 
     def large(assignment: TaskAssignment) -> Ended | None:
         return Ended(assignment.token, exceeded, worker_ends=True) if assignment.account_id == "acc_a" else None
 
     async with farm(database_url, tmp_path, large, workers=2) as under_test:
         isolation = under_test.scheduler.isolation
-        for width in (640, 320):
+        for width in widths:
             assert "acc_a" not in isolation.evidence.restricted
             failed = await under_test.ended(await under_test.create(seconds=1, width=width))
             assert (failed.status, failed.error) == ("failed", exceeded.public_message)
