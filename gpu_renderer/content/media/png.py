@@ -139,7 +139,10 @@ def frame_place(data: bytes) -> FramePlace | None:
     """Return the place of the picture that `first_shown` returns, or None if it is the file itself."""
     found = list(chunks(data))
     frame = _shown_frame(data, found)
-    return None if frame is None else FramePlace(*struct.unpack_from(">II", data[found[0][1]]), frame.left, frame.top)
+    if frame is None:
+        return None
+    width, height = struct.unpack_from(">II", data[found[0][1]])
+    return FramePlace(width, height, frame.left, frame.top)
 
 
 def _shown_frame(data: bytes, found: Sequence[tuple[bytes, slice]]) -> _Frame | None:
