@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Context, Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
-from pydantic import Field, create_model
+from pydantic import Field
 
 from render_farm_client.asynchronous import AsyncFarmClient
 from render_farm_client.calls import given
