@@ -71,9 +71,10 @@ def server(farm: AsyncFarmClient, version: str, *, reads_files: bool = False) ->
 def _tool(function: Callable[..., Awaitable[Any]], annotations: ToolAnnotations) -> Tool:
     """Return the tool of a method. It refuses arguments that it does not have, which the package would ignore."""
     tool = Tool.from_function(_reporting(function), annotations=annotations)
-    known = tool.fn_metadata.arg_model
-    tool.fn_metadata.arg_model = create_model(known.__name__, __base__=known, __cls_kwargs__={"extra": "forbid"})
-    tool.parameters = tool.fn_metadata.arg_model.model_json_schema(by_alias=True)
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    tool.parameters = arguments.model_json_schema(by_alias=True)
     return tool
 
 
