@@ -107,8 +107,10 @@ class RenderThread(Generic[RunnerT]):
 
         Paused assignments of other accounts keep their memory, so the active one is not always to blame.
         """
+        if self._turns is None:  # the process still starts, and `runner` would wait for it
+            return
         still_bytes = 0 if self._stills.active is None else self._stills.grown_bytes
-        sizes = [] if self._turns is None else list(self._turns.grown(still_bytes))
+        sizes = list(self._turns.grown(still_bytes))
         largest = max([still_bytes, *(size for _, size in sizes)])
         blamed = Failure(self._kind_of_growth(largest, bytes_max), message, self.runner().worker_id)
         spared = Failure(FailureKind.lost, REPLACED, self.runner().worker_id)

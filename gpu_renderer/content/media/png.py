@@ -154,11 +154,12 @@ def _shown_frame(data: bytes, found: Sequence[tuple[bytes, slice]]) -> _Frame | 
     if b"acTL" not in names or b"IDAT" not in names or b"fcTL" not in names[names.index(b"IDAT") :]:
         return None
     control = names.index(b"fcTL")
-    place = found[control][1]
-    if control < names.index(b"IDAT") or names[0] != b"IHDR" or place.stop - place.start < _NUMBER + 2 * _SIZE:
+    header, place = found[0][1], found[control][1]
+    is_whole = header.stop - header.start >= _SIZE and place.stop - place.start >= _NUMBER + 2 * _SIZE
+    if control < names.index(b"IDAT") or names[0] != b"IHDR" or not is_whole:
         return None
     frame = _Frame(control, *struct.unpack_from(">4I", data[place], _NUMBER))
-    width, height = struct.unpack_from(">II", data[found[0][1]])
+    width, height = struct.unpack_from(">II", data[header])
     is_inside = frame.left + frame.width <= width and frame.top + frame.height <= height
     return frame if is_inside and frame.width > 0 and frame.height > 0 else None
 

@@ -155,6 +155,15 @@ def test_a_first_frame_beyond_its_canvas_is_not_shown() -> None:
     assert bitmaps.bitmap_pixels(partial_png((8, 8), 5))[4, 4].tolist() == [0, 255, 0, 255]
 
 
+@pytest.mark.parametrize("length", [0, 4, 12])
+def test_an_animation_with_a_short_header_is_undecodable(length: int) -> None:
+    whole = partial_png((8, 8), 2)
+    header = b"IHDR" + whole[16 : 16 + length]
+    damaged = whole[:8] + struct.pack(">I", length) + header + struct.pack(">I", zlib.crc32(header)) + whole[33:]
+    with pytest.raises(MediaUndecodable):
+        bitmaps.bitmap_pixels(damaged)
+
+
 def test_the_canvas_of_a_small_first_frame_has_a_limited_size() -> None:
     with pytest.raises(MediaUndecodable, match="measures"):
         bitmaps.bitmap_pixels(partial_png((32768, 32768), 2))
