@@ -208,9 +208,9 @@ class Claimer(Service):
                 _log.warning(
                     "storage does not answer" if is_storage else "jobs wait to be prepared", error=in_a_line(error)
                 )
-            pause = (
-                STORE_PAUSE_SECONDS if is_away else MISSING_PAUSE_SECONDS if isinstance(error, ObjectMissing) else 0.0
-            )
+            pause = STORE_PAUSE_SECONDS if is_away else 0.0
+            if isinstance(error, ObjectMissing):
+                pause = MISSING_PAUSE_SECONDS
             await self._hand_back(job, failed=not is_away, after_seconds=pause)
 
     async def _plan_or_fail(self, job: ClaimedJob) -> None:
